@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 import nn2rules
+from nn2rules.space import Range
 
 _WALKS, _STEPS = 200, 40
 
@@ -53,7 +54,7 @@ def _inside(rules: nn2rules.RuleList, rule: int, number: int, rng: Any) -> Any:
         allowed = np.flatnonzero(rules.boxes[rule][start : start + len(feature)])
         start += len(feature)
         codes[:, index] = rng.choice(allowed, number)
-        if feature.limits is not None:
+        if isinstance(feature, Range):
             _draw_numbers(feature, codes[:, index], numbers[:, index], rng)
     return codes, numbers
 

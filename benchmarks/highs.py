@@ -12,6 +12,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import coo_array
 
 from nn2rules import Network
+from nn2rules.space import Range
 
 _MARGIN = 1e-6  # how far beyond the decision a score has to be, for a solver in floats
 
@@ -94,7 +95,7 @@ def _inputs(made: Programme, network: Network, codes: Any, numbers: Any) -> Any:
         own = int(codes[index])
         made.between({chosen[own]: 1, changed: 1}, 1, np.inf)
         for place, variable in enumerate(chosen):
-            if feature.limits is None or place:
+            if not isinstance(feature, Range) or place:
                 values.append({variable: 1.0})
                 bounds.append((0.0, 1.0))
                 continue

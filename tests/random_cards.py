@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from nn2rules import Domain, Feature, Layer, Network
 from nn2rules.scorecards import Scale
+from nn2rules.space import Range
 from ranged import mixed_domain, random_network, random_rows
 from strategies import matrices, numbers, thresholds
 
@@ -97,14 +98,14 @@ def inputs_near(network, rng, number=150):
     rows = random_rows(rng, domain, number)
     for row in rows:
         for feature in domain.features:
-            if feature.limits is not None and rng.random() < 0.3:
+            if isinstance(feature, Range) and rng.random() < 0.3:
                 row[feature.name] = feature.limits[int(rng.integers(2))]
     codes, amounts = domain.inputs_of(rows)
     if amounts is None:
         return codes, None
     with np.errstate(all="ignore"):
         for index, feature in enumerate(domain.features):
-            if feature.limits is None:
+            if not isinstance(feature, Range):
                 continue
             low, high = feature.limits
             for row in range(0, len(codes), 2):

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.random import Generator
 
 from nn2rules import Domain, Feature, Layer, Network, RuleList
+from nn2rules.space import Range
 
 
 def mixed_domain() -> Domain:
@@ -28,7 +29,7 @@ def random_network(
     first = rng.normal(size=(n_columns, units))
     bias = rng.normal(size=units)
     for feature, start in zip(domain.features, domain.offsets, strict=False):
-        if feature.limits is not None:
+        if isinstance(feature, Range):
             low, high = feature.limits
             first[start] *= 4 / max(high - low, 1e-3)
             bias -= first[start] * (low + high) / 2
@@ -48,7 +49,7 @@ def random_rows(rng: Generator, domain: Domain, number: int) -> list[dict[str, A
         for feature in domain.features:
             code = int(rng.integers(len(feature)))
             value: Any = feature.values[code]
-            if feature.limits is not None and (code == 0 or rng.random() < 0.8):
+            if isinstance(feature, Range) and (code == 0 or rng.random() < 0.8):
                 low, high = feature.limits
                 value = int(rng.integers(low, int(high) + 1)) if feature.whole else 0.0
                 if not feature.whole:
@@ -65,7 +66,7 @@ def rows_at_ends(
     """Draw rows with numbers where conditions begin and end, and next to there."""
     rows = random_rows(rng, rules.domain.uncut, number)
     for feature in rules.domain.features:
-        if feature.limits is None:
+        if not isinstance(feature, Range):
             continue
         low, high = feature.limits
         near = {low, high}

@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 from nn2rules.errors import OptionError
 from nn2rules.models import load_model, read_network
 from nn2rules.network import Network
-from nn2rules.space import Value
+from nn2rules.space import Range, Value
 from research.experiments.cases import Case, Part
 
 SETTINGS: dict[str, Any] = {
@@ -99,7 +99,7 @@ def given(
         return _trial(case, model, seed)
     both = pd.concat([case.train.frame, case.test.frame], ignore_index=True)
     network = read_network(model, data=both)
-    ranges = [f.name for f in network.domain.features if f.limits is not None]
+    ranges = [f.name for f in network.domain.features if isinstance(f, Range)]
     if ranges:
         listed = dict.fromkeys(ranges, "observed")
         network = read_network(model, data=both, domain=listed)

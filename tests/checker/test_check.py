@@ -30,7 +30,7 @@ from nn2rules import (
 )
 from nn2rules.checker import CheckReport, check
 from nn2rules.network.activations import ACTIVATIONS
-from nn2rules.space import parts_of
+from nn2rules.space import Range, parts_of
 from strategies import (
     PIECEWISE_LINEAR,
     SMOOTH,
@@ -853,7 +853,8 @@ def moved_ends():
     for index, rule in enumerate(RANGED_RULES.rules[:12]):
         for place, condition in enumerate(rule.conditions):
             feature = RANGED.domain.feature(condition.feature)
-            if feature.limits is None or not isinstance(condition.values[0], tuple):
+            is_span = isinstance(condition.values[0], tuple)
+            if not isinstance(feature, Range) or not is_span:
                 continue
             (low, high), *rest = condition.values
             first, last = feature.limits

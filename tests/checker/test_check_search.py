@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import nn2rules
 from nn2rules import Condition, Domain, Feature, Layer, Network, Rule, RuleList, check
+from nn2rules.space import Range
 
 compare = import_module("nn2rules.checker.compare")
 search = import_module("nn2rules.checker.search")
@@ -51,7 +52,7 @@ def all_rows(domain: Domain) -> list[dict]:
     values = []
     for feature in domain.features:
         listed = list(feature.values)
-        if feature.limits is not None:
+        if isinstance(feature, Range):
             listed = [*range(LOW, HIGH + 1), *feature.values[1:]]
         values.append(listed)
     return [dict(zip(domain.names, row, strict=True)) for row in product(*values)]

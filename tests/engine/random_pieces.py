@@ -10,6 +10,7 @@ from numpy.random import Generator
 
 import naive
 from nn2rules import Domain, Feature, Layer, Network
+from nn2rules.space import Range
 
 ACTIVATIONS = ("relu", "relu", "leaky_relu", "hard_tanh", "hard_sigmoid", "identity")
 THRESHOLDS = (0.5, 0.5, 0.25, 0.9, 0.5 + 2**-30)
@@ -76,9 +77,9 @@ def random_input(rng: Generator, domain: Domain) -> Input:
     codes, numbers = [], []
     for feature in domain.features:
         code, number = int(rng.integers(len(feature))), 1.0
-        if feature.limits is not None and rng.random() < 0.7:
+        if isinstance(feature, Range) and rng.random() < 0.7:
             code = 0
-        if feature.limits is not None and code == 0:
+        if isinstance(feature, Range) and code == 0:
             low, high = feature.limits
             number = float(rng.choice([low, high]))
             if rng.random() < 0.7:

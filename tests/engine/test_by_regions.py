@@ -21,7 +21,7 @@ from nn2rules.engine import (
 )
 from nn2rules.engine.region_programs import settle_all
 from nn2rules.errors import BudgetExceededError
-from nn2rules.space import Boxes, no_boxes, whole_boxes
+from nn2rules.space import Boxes, Range, no_boxes, whole_boxes
 
 seeds = st.integers(0, 10**6)
 
@@ -51,7 +51,7 @@ def small_domain(rng):
 def values_of(feature):
     """Return all values of a feature, as codes and numbers."""
     values = [(code, 1.0) for code in range(len(feature))]
-    if feature.limits is not None:
+    if isinstance(feature, Range):
         low, high = map(int, feature.limits)
         values[:1] = [(0, float(number)) for number in range(low, high + 1)]
     return values
@@ -74,7 +74,7 @@ def random_boxes(rng, domain):
     for box in range(n_boxes):
         for index, start in enumerate(domain.offsets[:-1].tolist()):
             allowed[box, start + rng.integers(domain.sizes[index])] = True
-            if domain.features[index].limits is not None:
+            if isinstance(domain.features[index], Range):
                 low, high = domain.limits[:, index]
                 ends[box, :, index] = sorted(rng.integers(low, high + 1, size=2))
     return Boxes(allowed, ends)
@@ -122,7 +122,7 @@ def order_of(rng, network, feature):
     columns = [*range(start, stop)]
     if rng.random() < 0.4:
         return columns, None, True
-    if network.domain.features[feature].limits is not None:
+    if isinstance(network.domain.features[feature], Range):
         columns = columns[:1]
     columns = [int(c) for c in rng.permutation(columns)]
     return columns, int(rng.integers(len(network.classes))), bool(rng.random() < 0.5)
@@ -228,7 +228,9 @@ def test_proofs_withstand_numbers_beside_every_border(seed):
     """Along a range the class is looked up beside each place where something bends."""
     rng = np.random.default_rng([3, seed])
     domain = random_domain(rng, int(rng.integers(1, 4)), ranges=0.8)
-    ranged = [i for i, feature in enumerate(domain.features) if feature.limits]
+    ranged = [
+        i for i, feature in enumerate(domain.features) if isinstance(feature, Range)
+    ]
     if not ranged:
         return
     feature = int(rng.choice(ranged))
@@ -297,7 +299,7 @@ def test_ranges_of_scores_enclose_every_score_and_are_reached(seed):
         numbers = np.ones(codes.shape) if numbers is None else numbers
         score = naive.scores(network, codes[0].tolist(), numbers[0].tolist())[index]
         assert start <= score <= stop
-    if not any(feature.limits for feature in domain.features):
+    if not any(isinstance(feature, Range) for feature in domain.features):
         assert max(low - lowest, highest - high) <= 1e-9
 
 

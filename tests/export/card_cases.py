@@ -12,6 +12,7 @@ from export.exportable import _CLASSES, Keep, anything, features, rows_for, text
 from nn2rules import Domain, Feature, Layer, Network, Scorecard
 from nn2rules.export.card_program import CardProgram, Rate
 from nn2rules.scorecards import regions_of
+from nn2rules.space import Range
 from nn2rules.space.values import Value
 from ranged import random_network
 from strategies import matrices, numbers, thresholds
@@ -94,7 +95,7 @@ def card_rows(program: CardProgram, number: int = 60, seed: int = 0) -> Rows:
     ranges = [
         (place, column)
         for place, column in enumerate(program.columns)
-        if column.feature.limits is not None
+        if isinstance(column.feature, Range)
     ]
     known = [row for row in rows if _is_known(program, row)]
     close: Rows = []

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from nn2rules import Domain, Feature, RuleList
 from nn2rules.export.program import Program
 from nn2rules.export.vectors import examples, unknown_cells
+from nn2rules.space import Range
 from nn2rules.space.values import Value
 from strategies import AWKWARD_TEXTS
 
@@ -205,7 +206,7 @@ def all_texts(keep: Keep = anything) -> RuleList:
 
 
 def _cuts(draw: st.DrawFn, feature: Feature) -> list[float]:
-    if feature.limits is None:
+    if not isinstance(feature, Range):
         return []
     low, high = feature.limits
     pool = [18, 25, 40, 89, 90] if feature.whole else [0.3, 0.1 + 0.2, 0.5, 1, 1.1]

@@ -36,6 +36,7 @@ from nn2rules.export import program_of
 from nn2rules.export.bulk import predict_file
 from nn2rules.files import table_text
 from nn2rules.rules import OUTSIDE
+from nn2rules.space import Range
 
 lenient = st.sampled_from(["none", "default"])
 
@@ -477,7 +478,7 @@ NUMBER_FEATURES = {
 def _each_value(feature: Feature) -> RuleList:
     """Return rules with a class for each value of a feature, or for part of a range."""
     allowed: list[tuple[Any, ...]] = [(value,) for value in feature.values]
-    if feature.limits is not None:
+    if isinstance(feature, Range):
         allowed = [((0, 4),), *([(None,)] if None in feature.values else [])]
     rules = [Rule((Condition("f", each),), f"c{n}") for n, each in enumerate(allowed)]
     classes = ("rest", *(rule.then for rule in rules))

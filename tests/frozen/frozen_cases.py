@@ -28,6 +28,7 @@ from numpy.random import Generator
 
 import nn2rules
 from nn2rules import Budget, Domain, Feature, Layer, Network, RuleList, claims, datasets
+from nn2rules.space import Binned, Grouped, Intervals, Listed, Range
 
 Case = Callable[[], Any]
 Cases = Iterator[tuple[str, Case]]
@@ -100,7 +101,7 @@ class Subject:
     @property
     def impossible(self) -> list[dict[str, Any]]:
         """The first value of one feature never occurs with the last of another."""
-        listed = [f for f in self.domain.features if f.limits is None]
+        listed = [f for f in self.domain.features if not isinstance(f, Range)]
         first, last = listed[0], listed[-1]
         return [{first.name: [first.values[0]], last.name: [last.values[-1]]}]
 
@@ -235,7 +236,7 @@ def draw_network(
     ]
     weights, bias, _ = layers[0]
     for feature, start in zip(domain.features, domain.offsets, strict=False):
-        if feature.limits is not None:  # the prediction flips within the range
+        if isinstance(feature, Range):  # the prediction flips within the range
             low, high = feature.limits
             weights[start] *= 4 / (high - low)
             bias -= weights[start] * (low + high) / 2
@@ -251,14 +252,14 @@ def draw_row(rng: Generator, domain: Domain) -> dict[str, Any]:
 def _draw_cell(rng: Generator, feature: Feature) -> Any:
     code = int(rng.integers(len(feature)))
     value = feature.values[code]
-    if feature.limits is not None and (code == 0 or rng.random() < 0.8):
+    if isinstance(feature, Range) and (code == 0 or rng.random() < 0.8):
         low, high = feature.limits
         number = round(float(rng.uniform(low, high)), 2)
         return int(number) if feature.whole else number
-    if feature.limits is None and feature.edges is not None and value is not None:
+    if isinstance(feature, Binned) and value is not None:
         edge = feature.edges[int(rng.integers(len(feature.edges)))]
         return edge + int(rng.integers(-1, 2))
-    if feature.groups is not None:
+    if isinstance(feature, Grouped):
         words = [word for group in feature.groups for word in group]
         return words[int(rng.integers(len(words)))]
     return value
@@ -434,7 +435,7 @@ def _claims(of: Subject) -> list[str]:
     """Return a claim of each kind, in words."""
     first, last = of.domain.features[0], of.domain.features[-1]
     low, high = of.network.classes[0], of.network.classes[-1]
-    ordered = next((f for f in of.domain.features if f.ordered or f.limits), first)
+    ordered = next((f for f in of.domain.features if f.ordered), first)
     rule = of.rules.rule_text(of.rules[0]) if len(of.rules) else f"never {high}"
     return [
         rule.split(" (")[0],
@@ -451,9 +452,9 @@ def _claims(of: Subject) -> list[str]:
 
 
 def _condition(feature: Feature) -> str:
-    if feature.limits is not None:
+    if isinstance(feature, Range):
         return f"{feature.name} > {sum(feature.limits) / 2:g}"
-    if feature.edges is not None:
+    if isinstance(feature, Intervals):
         return f"{feature.name} >= {feature.edges[0]:g}"
     value = feature.words[-1]
     label = feature.values.index(value) if feature.labels else None
@@ -463,7 +464,7 @@ def _condition(feature: Feature) -> str:
 
 def _explain_cases(of: Subject) -> Cases:
     rows, names = _spread(of.rows, 4), of.domain.names
-    ordered = [f.name for f in of.domain.features if f.ordered or f.limits]
+    ordered = [f.name for f in of.domain.features if f.ordered]
     ends = {
         (name, side): f"{name} is {side}"
         for name in ordered
@@ -502,7 +503,7 @@ def _explain_cases(of: Subject) -> Cases:
 
 
 def _forbidden(feature: Feature) -> dict[str, Any]:
-    if feature.limits is None:
+    if not isinstance(feature, Range):
         return {feature.name: [feature.values[0]]}
     low, high = feature.limits
     return {feature.name: [(low, (low + high) / 2)]}
@@ -604,7 +605,7 @@ def _narrower(network: Network) -> Network:
     index, feature = next(
         (index, feature)
         for index, feature in enumerate(network.domain.features)
-        if feature.limits is None and feature.edges is None and feature.groups is None
+        if isinstance(feature, Listed)
     )
     keep = slice(1, None) if len(feature) > 2 else slice(None)
     narrow = Feature(

@@ -16,6 +16,7 @@ from numpy.random import Generator
 from fuzz.networks import pick
 from nn2rules import Condition, Domain, Feature, Rule, RuleList
 from nn2rules.export.bulk import predict_file
+from nn2rules.space import Range
 
 NAN, INF = float("nan"), float("inf")
 _NUMBERS = (0.0, -0.0, 1.0, 2.5, 5.0, 7.0, 10.0, -3.0, 1e308, -1e308, 5e-324, 0.1)
@@ -92,7 +93,7 @@ def _allowed(rng: Generator, feature: Feature) -> tuple[Any, ...] | None:
     """Return some values of a feature, but not all; or None."""
     if rng.integers(3) == 0:
         return None
-    if feature.limits is not None:
+    if isinstance(feature, Range):
         low, high = sorted(rng.integers(-3, 10, size=2).tolist())
         gap = [None] if None in feature.values and rng.integers(2) else []
         return ((low, high), *gap)

@@ -13,6 +13,7 @@ from fuzz.networks import code_of, pick
 from nn2rules import Budget, Domain, Feature, Layer, Network, compare
 from nn2rules.errors import DomainError
 from nn2rules.questions.compare.result import Comparison
+from nn2rules.space import Grouped, Intervals, Range
 
 WORDS = ("a", "b", "c", "other", 1, "1", 2.0, "2")
 STRANGER = "z"
@@ -150,18 +151,18 @@ def _is_refused(old: Domain, new: Domain, message: str) -> bool:
 
 
 def _kind(feature: Feature) -> tuple[bool, bool, bool]:
-    is_range = feature.limits is not None
-    return is_range, feature.edges is not None, is_range and feature.whole
+    is_range = isinstance(feature, Range)
+    return is_range, isinstance(feature, Intervals), is_range and feature.whole
 
 
 def _pool(*features: Feature) -> list[Any]:
     """Return every cell that one of these features may tell from others."""
     found: list[Any] = [None]
     for feature in features:
-        if feature.edges is None:
+        if not isinstance(feature, Intervals):
             found += [*WORDS, STRANGER]
             continue
-        ends = [*(feature.limits or ()), *feature.edges]
+        ends = [*(feature.limits if isinstance(feature, Range) else ()), *feature.edges]
         found += [n for end in ends for n in (end, end - 0.5, end + 0.5)]
         found += [*range(-5, 8), *SPECIAL]
     kept: list[Any] = []
@@ -173,22 +174,22 @@ def _pool(*features: Feature) -> list[Any]:
 
 def _find(feature: Feature, cell: Any) -> tuple[int, float] | None:
     """Return the code of a cell, and the number that it puts into a network."""
-    if feature.groups is not None:
+    if isinstance(feature, Grouped):
         words = [word for group in feature.groups for word in group]
         at = naive.code_of(words, cell)
         groups = feature.groups
         code = next((i for i, g in enumerate(groups) if at >= 0 and words[at] in g), -1)
-    elif feature.edges is None:
+    elif not isinstance(feature, Intervals):
         code = naive.code_of(feature.values, cell)
     else:
         return _find_number(feature, cell)
     if code < 0 and cell is not None and feature.other is not None:
-        code = feature.values.index(feature.other)
+        code = feature.other_code
     return None if code < 0 else (code, 1.0)
 
 
 def _find_number(feature: Feature, cell: Any) -> tuple[int, float] | None:
-    assert feature.edges is not None, "asked of bins and ranges"
+    assert isinstance(feature, Intervals), "asked of bins and ranges"
     n_plain = len(feature.edges) + 1
     code = naive.code_of(feature.values[n_plain:], cell)
     if code >= 0:
@@ -196,16 +197,18 @@ def _find_number(feature: Feature, cell: Any) -> tuple[int, float] | None:
     number = float(cell) if isinstance(cell, str) and cell.isdigit() else cell
     if not isinstance(number, int | float):
         return None
-    low, high = feature.limits or (-math.inf, math.inf)
+    low, high = -math.inf, math.inf
+    if isinstance(feature, Range):
+        low, high = feature.limits
     if not low <= number <= high or (feature.whole and number != int(number)):
         return None
     at = sum(number >= edge for edge in feature.edges)
-    return at, 1.0 if feature.limits is None else float(number)
+    return at, float(number) if isinstance(feature, Range) else 1.0
 
 
 def _is_odd(sides: tuple[Feature, Feature], cell: Any) -> bool:
     """Tell whether a cell is a special value of one side, and a number of the other."""
-    if any(side.limits is None for side in sides):
+    if any(not isinstance(side, Range) for side in sides):
         return False
     codes = [_find(side, cell) for side in sides]
     return None not in codes and len({code[0] == 0 for code in codes if code}) == 2
@@ -284,7 +287,7 @@ def _judge_example(old: Network, new: Network, found: Comparison, shown: str) ->
     cells = []
     for feature in found.domain.features:
         value = found.counterexample[feature.name]
-        if feature.limits is None or value in feature.values[1:]:
+        if not isinstance(feature, Range) or value in feature.values[1:]:
             code = feature.values.index(value)
             sides = [
                 d.feature(feature.name)

@@ -10,6 +10,7 @@ from fuzz.judge import Judge, class_of
 from fuzz.numbers import draw_network
 from fuzz.questions import demand, draw
 from nn2rules import Budget, Network, UndecidedError, explain
+from nn2rules.space import Range
 
 
 def explain_rows(rng: Generator) -> int:
@@ -91,9 +92,9 @@ def explain_numbers(rng: Generator) -> int:
     for _ in range(20):
         reason, one = found.reasons[0], {}
         for feature in network.domain.features:
-            allowed = reason.get(feature.name, feature.limits)
+            allowed = reason.get(feature.name, getattr(feature, "limits", None))
             allowed = [allowed] if not isinstance(allowed, list) else allowed
-            if feature.limits is None and feature.name not in reason:
+            if not isinstance(feature, Range) and feature.name not in reason:
                 allowed = list(feature.values)
             one[feature.name] = _among(rng, feature, allowed)
         fits = _class_of(network, one) in (None, answer)
@@ -113,8 +114,8 @@ def _class_of(network: Network, row: dict[str, Any]) -> int | None:
 
 
 def _value(rng: Generator, feature: Any) -> Any:
-    beside = feature.values[1:] if feature.limits else feature.values
-    if feature.limits is None or (beside and not rng.integers(0, 4)):
+    beside = feature.values[feature.n_cells :]
+    if not isinstance(feature, Range) or (beside and not rng.integers(0, 4)):
         return beside[int(rng.integers(len(beside)))]
     return _among(rng, feature, [feature.limits])
 

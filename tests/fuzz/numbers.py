@@ -33,7 +33,7 @@ from nn2rules import (
 )
 from nn2rules.engine import Meter, Oracle, score_range
 from nn2rules.extraction.from_search.covering import find_uncovered
-from nn2rules.space import Boxes
+from nn2rules.space import Boxes, Range
 from strategies import PALETTES, PIECEWISE_LINEAR, SMOOTH
 
 MILD = ("integers", "integers", "signs", "dyadic", "decimal", "floats", "floats")
@@ -157,7 +157,7 @@ def random_input(rng: Generator, domain: Domain) -> Input:
     codes, numbers = [], []
     for feature in domain.features:
         code, number = int(rng.integers(len(feature))), 1.0
-        if feature.limits is not None:
+        if isinstance(feature, Range):
             code = 0 if rng.integers(0, 3) else code
             if code == 0:
                 number = _random_number(rng, feature)
@@ -167,7 +167,7 @@ def random_input(rng: Generator, domain: Domain) -> Input:
 
 
 def _random_number(rng: Generator, feature: Feature) -> float:
-    assert feature.limits is not None, "asked only of ranges"
+    assert isinstance(feature, Range), "asked only of ranges"
     low, high = map(float, feature.limits)
     if feature.whole:
         return float(rng.integers(int(low), int(high) + 1))
@@ -187,7 +187,7 @@ def places(
     near: dict[int, list[float]] = {}
     for index, end in known:
         feature = domain.features[index]
-        assert feature.limits is not None, "numbers are of ranges"
+        assert isinstance(feature, Range), "numbers are of ranges"
         near.setdefault(index, []).extend(
             floats_around(Fraction(end), feature.limits, feature.whole)
         )
@@ -204,11 +204,11 @@ def places(
 
 def _along(rng: Generator, network: Network, bases: Sequence[Input]) -> Iterator[Input]:
     """Yield inputs around the breaks along some lines."""
-    ranges = [i for i, f in enumerate(network.domain.features) if f.limits is not None]
+    ranges = [i for i, f in enumerate(network.domain.features) if isinstance(f, Range)]
     for base in bases[:4]:
         index = int(pick(rng, ranges))
         feature = network.domain.features[index]
-        assert feature.limits is not None, "these are ranges"
+        assert isinstance(feature, Range), "these are ranges"
         if base.codes[index] != 0:
             continue
         for place in breaks(network, *base, index, feature.limits)[:12]:
@@ -236,7 +236,7 @@ def random_boxes(
             part = rng.random(size) < rng.choice([0.5, 0.9, 1.0])
             part[rng.integers(size)] = True
             allowed[box, start : start + size] = part
-            if feature.limits is None or not part[0] or not rng.integers(0, 4):
+            if not isinstance(feature, Range) or not part[0] or not rng.integers(0, 4):
                 continue
             numbers = [at.numbers[index] for at in pool if at.codes[index] == 0]
             two = [float(pick(rng, numbers or [ends[box, 0, index]])) for _ in "ab"]
@@ -251,7 +251,7 @@ def holds(domain: Domain, boxes: Boxes, which: int, at: Input) -> bool:
     for index, (code, number) in enumerate(zip(*at, strict=True)):
         if not boxes.allowed[which, domain.offsets[index] + code]:
             return False
-        if code == 0 and domain.features[index].limits is not None:
+        if code == 0 and isinstance(domain.features[index], Range):
             low, high = boxes.ends[which, :, index].tolist()
             if not low <= number <= high:
                 return False
@@ -314,10 +314,10 @@ def ask_lines(rng: Generator) -> int:
     oracle = Oracle(network, Meter(ORDINARY))
     for _ in range(4):
         base = random_input(rng, domain)
-        line = [i for i, f in enumerate(domain.features) if f.limits is not None]
+        line = [i for i, f in enumerate(domain.features) if isinstance(f, Range)]
         index = int(pick(rng, line))
         feature = domain.features[index]
-        assert feature.limits is not None, "these are ranges"
+        assert isinstance(feature, Range), "these are ranges"
         if base.codes[index] != 0:
             continue
         found = breaks(network, *base, index, feature.limits)
@@ -369,7 +369,8 @@ def _is_input(domain: Domain, at: Input) -> bool:
     for feature, code, number in zip(domain.features, *at, strict=True):
         if not 0 <= code < len(feature):
             return False
-        low, high = (1, 1) if feature.limits is None or code > 0 else feature.limits
+        is_number = isinstance(feature, Range) and code == 0
+        low, high = feature.limits if is_number else (1, 1)
         if not low <= number <= high or (feature.whole and not number.is_integer()):
             return False
     return True
@@ -452,7 +453,7 @@ def _parts(domain: Domain, boxes: Boxes) -> Iterator[Input]:
     choices = []
     for index, feature in enumerate(domain.features):
         own = [(code, 1.0) for code in range(len(feature))]
-        if feature.limits is not None:
+        if isinstance(feature, Range):
             starts = {float(feature.limits[0])}
             for low, high in boxes.ends[:, :, index].tolist():
                 behind = high + 1 if feature.whole else math.nextafter(high, math.inf)
@@ -505,7 +506,7 @@ def check_rules(
     known = [
         (index, float(edge))
         for index, feature in enumerate(rules.domain.features)
-        for edge in (feature.edges or ()) * (feature.limits is not None)
+        for edge in (feature.edges if isinstance(feature, Range) else ())
     ]
     tried = [*inputs, *places(rng, network, known, 40)]
     fired = rules.apply(rows_of(network, tried)).tolist()
@@ -535,8 +536,8 @@ def first_rule(rules: RuleList, at: Input) -> int:
     columns = []
     for index, feature in enumerate(rules.domain.features):
         code = at.codes[index]
-        if feature.limits is not None:
-            edges = feature.edges or ()
+        if isinstance(feature, Range):
+            edges = feature.edges
             below = sum(edge <= at.numbers[index] for edge in edges)
             code = below if code == 0 else code + len(edges)
         columns.append(int(rules.domain.offsets[index]) + code)

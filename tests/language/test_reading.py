@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from nn2rules import Condition, Domain, Feature, OptionError, ParseError
 from nn2rules.language import conditions_for, input_conditions, read_conditions
 from nn2rules.language.text import allowed_text, condition_text, quoted
+from nn2rules.space import Range
 from nn2rules.space.conditions import boxes_of, conditions_of
-from nn2rules.space.feature import Lookup
+from nn2rules.space.lookup import Lookup
 from nn2rules.space.values import plain_number
 from strategies import domains, texts
 
@@ -97,7 +98,7 @@ def conditions(draw, domain):
             continue
         values = list(feature.values)
         spans = []
-        if feature.limits is not None:
+        if isinstance(feature, Range):
             values, (low, high) = values[1:], feature.limits
             kind = st.integers(17, 90) if feature.whole else st.floats(low, high)
             ends = sorted(draw(st.lists(kind, max_size=6, unique_by=plain_number)))
@@ -140,13 +141,13 @@ def test_inputs_in_words_are_read(data):
     row, told = {}, {}
     for feature in domain.features:
         values = st.sampled_from(feature.values)
-        if feature.limits is not None:
+        if isinstance(feature, Range):
             low, high = feature.limits
             numbers = st.integers(17, 90) if feature.whole else st.floats(low, high)
             beside = feature.values[feature.n_plain :]
             values = numbers | st.sampled_from(beside) if beside else numbers
         value = row[feature.name] = data.draw(values)
-        is_span = feature.limits is not None and value not in beside
+        is_span = isinstance(feature, Range) and value not in beside
         if len(feature) > 1 or is_span:
             told[feature.name] = ((value, value) if is_span else value,)
     found = read_conditions(" · ".join(input_conditions(domain, row)), domain)

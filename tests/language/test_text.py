@@ -19,7 +19,7 @@ from nn2rules.language.text import (
     value_text,
 )
 from nn2rules.space.bins import has_bins
-from nn2rules.space.feature import Lookup
+from nn2rules.space.lookup import Lookup
 from strategies import domains, texts
 
 

@@ -25,6 +25,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import nn2rules
 from nn2rules import OptionError, RuleList, UnknownValueError, UnsupportedModelError
 from nn2rules.learn import RuleListClassifier
+from nn2rules.space import Intervals
 from nn2rules.version import install_command
 
 CHECKED = [
@@ -91,7 +92,7 @@ def whole_domain(classifier, frame):
     columns = {}
     for index, feature in enumerate(domain.features):
         cells = list(feature.values)
-        if feature.edges is not None:
+        if isinstance(feature, Intervals):
             seen = domain.encode(moved)[:, index]
             cells = [moved[feature.name][seen == c].iloc[0] for c in range(len(cells))]
         columns[feature.name] = [cells[code] for code in codes[:, index]]
@@ -191,7 +192,7 @@ def test_bins_of_the_model_are_seen():
     rows = people()[["age", "children"]]
     model = make_pipeline(KBinsDiscretizer(3), LogisticRegression())
     classifier = RuleListClassifier(model, numbers=20).fit(rows, rows.age > 40)
-    assert classifier.domain_.feature("age").edges is not None
+    assert isinstance(classifier.domain_.feature("age"), Intervals)
     check = classifier.predict(rows) == classifier.estimator_.predict(
         classifier.moved(rows)
     )

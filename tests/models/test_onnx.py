@@ -17,6 +17,7 @@ from nn2rules import (
     extract,
     read_network,
 )
+from nn2rules.space import Range
 
 onnx = pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
@@ -1009,7 +1010,7 @@ def test_columns_of_words_and_of_numbers(scaler):
     model = fitted(make_pipeline(steps, mlp()), rows, labels)
     graph = exported(model, rows)
     ranges = read_network(graph, data=rows)
-    assert [f.limits is not None for f in ranges.domain.features] == [
+    assert [isinstance(f, Range) for f in ranges.domain.features] == [
         name in numbers for name in rows
     ]
     assert "probed" not in ranges.origin

@@ -82,6 +82,7 @@ from nn2rules import (
     extract,
     read_network,
 )
+from nn2rules.space import Intervals, Range
 
 VALUES = {
     "colour": ["red", "green", "blue", "dark red"],
@@ -180,9 +181,9 @@ def inputs_as(rows, domain, most=20_000):
 
 def _cells(feature, code):
     value = feature.values[code]
-    if feature.edges is None or code >= feature.n_plain:
+    if code >= feature.n_intervals:
         return [value]
-    if feature.limits is not None:
+    if isinstance(feature, Range):
         return _numbers(*feature.limits, whole=feature.whole)
     ends = [-(10**9), *feature.edges, 10**9]
     if feature.whole:
@@ -396,7 +397,7 @@ def test_transformers(name):
     for feature in network.domain.features:
         cells = rows[feature.name].dropna()
         assert (None in feature.values) == rows[feature.name].isna().any()
-        if feature.edges is None:
+        if not isinstance(feature, Intervals):
             assert set(feature.values) - {None} == set(cells)
             is_number = cells.dtype.kind in "if"
             assert feature.ordered == (is_number or feature.name == "level")
@@ -651,7 +652,9 @@ def test_an_imputer_of_a_number_makes_no_bins():
     steps = make_pipeline(SimpleImputer(missing_values=18), KBinsDiscretizer(3))
     model = fitted(make_pipeline(steps, LogisticRegression()), rows, labels(rows))
     network = check_same(model, rows)
-    assert all(feature.edges is None for feature in network.domain.features)
+    assert all(
+        not isinstance(feature, Intervals) for feature in network.domain.features
+    )
 
 
 def test_bins_of_whole_numbers_have_whole_edges():
@@ -707,7 +710,7 @@ def test_a_column_that_is_binned_and_also_not_keeps_its_numbers():
     feature = check_same(
         fitted(make_pipeline(union, mlp()), rows, labels(rows)), rows
     ).domain.features[0]
-    assert feature.edges is None
+    assert not isinstance(feature, Intervals)
     assert feature.values == tuple(sorted(set(rows.age)))
 
 

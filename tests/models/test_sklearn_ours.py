@@ -73,7 +73,7 @@ def around(network, frame):
     """Return rows of a frame, with numbers at and beside the edges of a network."""
     parts = [frame]
     for feature in network.domain.features:
-        for edge in feature.edges or ():
+        for edge in getattr(feature, "edges", ()):
             numbers = [float(edge)]
             numbers += [] if feature.whole else [np.nextafter(numbers[0], -np.inf)]
             parts += [frame[:20].assign(**{feature.name: n}) for n in numbers]

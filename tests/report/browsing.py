@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from nn2rules.space import Range
+
 FLAGS = (
     "--headless",
     "--no-sandbox",
@@ -126,7 +128,7 @@ def answer(driver: Any, domain: Any, row: dict[str, Any]) -> dict[str, Any]:
     given = [None] * len(domain.features)
     if numbers is not None:
         given = [
-            repr(number) if feature.limits is not None and code == 0 else None
+            repr(number) if isinstance(feature, Range) and code == 0 else None
             for feature, code, number in zip(
                 domain.features, codes[0].tolist(), numbers[0].tolist(), strict=True
             )

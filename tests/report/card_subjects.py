@@ -9,6 +9,7 @@ from subjects import Case
 
 import nn2rules
 from nn2rules import Domain, Feature, Layer, Network
+from nn2rules.space import Range
 from ranged import mixed_domain, random_network, random_rows
 
 MIXED = mixed_domain()
@@ -29,7 +30,7 @@ def _linear(domain: Domain, classes: tuple[Any, ...], seed: int) -> Network:
     n_out = 1 if len(classes) == 2 else len(classes)
     weights = rng.normal(size=(int(domain.offsets[-1]), n_out))
     for feature, start in zip(domain.features, domain.offsets, strict=False):
-        if feature.limits is not None:
+        if isinstance(feature, Range):
             weights[start] *= 2 / max(np.abs(feature.limits))
     last = Layer(
         weights, rng.normal(size=n_out) / 2, "sigmoid" if n_out == 1 else "softmax"

@@ -15,6 +15,7 @@ from nn2rules import Layer, Network, RuleList
 from nn2rules.report.html import filled_page
 from nn2rules.report.what_if import COMPUTED
 from nn2rules.scorecards import number_text
+from nn2rules.space import Range
 from ranged import mixed_domain, random_network, random_rows, rows_at_ends
 from research.experiments.figures import saved
 from research.experiments.page import inline
@@ -132,7 +133,7 @@ def test_changes_that_are_searched_do_turn_the_answer(driver, report_of, name):
             code = int(chosen[0])
             found[feature.name] = (
                 float(chosen[1])
-                if feature.limits is not None and code == 0
+                if isinstance(feature, Range) and code == 0
                 else feature.values[code]
             )
         different = [n for n in row if found[n] != row[n]]

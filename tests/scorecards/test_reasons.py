@@ -5,6 +5,7 @@ import pytest
 
 from nn2rules import Domain, Feature, OptionError, Scorecard
 from nn2rules.scorecards import Card, Profile, Scale
+from nn2rules.space import Range
 from ranged import mixed_domain, random_network, random_rows
 
 MIXED = mixed_domain()
@@ -49,7 +50,7 @@ def test_a_reason_is_the_most_that_a_feature_alone_gains(units, classes):
             tried = [
                 {**row, feature.name: v} for v in feature.values[feature.n_plain :]
             ]
-            if feature.limits is None:
+            if not isinstance(feature, Range):
                 tried = [{**row, feature.name: value} for value in feature.values]
             else:
                 low, high = feature.limits

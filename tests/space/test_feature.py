@@ -12,7 +12,7 @@ from nn2rules import Domain, DomainError, Feature, UnknownValueError
 from nn2rules.files import from_json, read_table, to_json
 from nn2rules.network.layer import Layer
 from nn2rules.network.network import Network
-from nn2rules.space.feature import UNKNOWN, Lookup
+from nn2rules.space.lookup import UNKNOWN, Lookup
 
 numbers = st.floats(-1e6, 1e6) | st.integers(-1000, 1000)
 edge_lists = st.lists(numbers, min_size=1, max_size=6, unique=True).map(sorted)

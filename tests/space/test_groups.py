@@ -33,7 +33,7 @@ from nn2rules import (
 from nn2rules.files import from_json, to_json
 from nn2rules.language.text import condition_text, value_text
 from nn2rules.questions.evaluate.predictions import translation
-from nn2rules.space.feature import UNKNOWN, Lookup
+from nn2rules.space.lookup import UNKNOWN, Lookup
 from research.baselines import Trepan
 from strategies import read, values
 
@@ -72,7 +72,7 @@ def plain_code(feature, cell):
         return UNKNOWN
     if cell in feature.values:
         return feature.values.index(cell)
-    return UNKNOWN if feature.other is None else feature.values.index(feature.other)
+    return UNKNOWN if feature.other is None else feature.other_code
 
 
 # Which value a cell is ----------------------------------------------------------------
@@ -198,7 +198,7 @@ def test_what_is_printed_is_true_of_every_word(feature, data):
             assert (is_named(texts, word) != excludes) == (code in chosen), text
     if feature.other is None:
         return
-    other = feature.values.index(feature.other)
+    other = feature.other_code
     if not feature.groups[other]:
         assert not (excludes and is_named(texts, feature.other)), text
     has_name = not feature.groups[other] and is_named(texts, feature.other)
@@ -273,11 +273,11 @@ def answer(network, row):
     for feature, start in zip(
         network.domain.features, network.domain.offsets, strict=False
     ):
-        groups = feature.groups or [[value] for value in feature.values]
+        groups = getattr(feature, "groups", [[value] for value in feature.values])
         codes = [
             code for code, group in enumerate(groups) if row[feature.name] in group
         ]
-        code = codes[0] if codes else feature.values.index(feature.other)
+        code = codes[0] if codes else feature.other_code
         picked.append(int(start) + code)
     first, last = network.layers
     hidden = np.maximum(first.weights[picked].sum(axis=0) + first.bias, 0)

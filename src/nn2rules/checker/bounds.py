@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from nn2rules.checker.run_network import FLOATS
 from nn2rules.network import Layer, Network
+from nn2rules.space import Range
 
 Floats = NDArray[np.float64]
 
@@ -362,7 +363,7 @@ class Leads:
     ) -> tuple[Floats, Floats]:
         """Return the least and the most that a feature adds to each unit."""
         weights = self.network.layers[0].weights
-        is_range = self.domain.features[feature].limits is not None
+        is_range = isinstance(self.domain.features[feature], Range)
         listed = allowed[:, start + is_range : stop]
         where, which = _kinds(listed)
         rows = weights[start + is_range : stop]

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.errors import DomainError
-from nn2rules.space import Curve, Domain, Feature, Shape
+from nn2rules.space import Curve, Curved, Domain, Shape
 
 _DIGITS = (32, 160)
 """So many digits of a value are worked out, and more where its float is not sure."""
@@ -103,10 +103,9 @@ def beside(curve: Curve, number: float, step: int) -> float:
     return number + step if curve.whole else math.nextafter(number, step * math.inf)
 
 
-def values_of_span(feature: Feature, span: Span) -> Span:
+def values_of_span(feature: Curved, span: Span) -> Span:
     """Return the span of the values of a span of numbers, which no other number has."""
     curve = feature.curve
-    assert curve is not None, "asked only of curves"
     low, high = (value_at(curve, end) for end in span)
     first = number_from(curve, low)
     last = number_from(curve, math.nextafter(high, math.inf))
@@ -167,7 +166,7 @@ def along_curves(domain: Domain, numbers: NDArray[np.float64]) -> NDArray[np.flo
     """Return rows of numbers with the values of those that are read along curves."""
     found = numbers.copy()
     for place, feature in enumerate(domain.features):
-        if feature.curve is not None:
+        if isinstance(feature, Curved):
             different, back = np.unique(numbers[:, place], return_inverse=True)
             values = [
                 value_at(feature.curve, number) if feature.curve.takes(number) else 1.0
@@ -186,7 +185,7 @@ def to_numbers(
     """
     found = numbers.copy()
     for place, feature in enumerate(domain.features):
-        if feature.curve is None:
+        if not isinstance(feature, Curved):
             continue
         for row in np.flatnonzero(codes[:, place] == 0).tolist():
             number = number_from(feature.curve, float(numbers[row, place]))

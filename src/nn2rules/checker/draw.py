@@ -10,7 +10,7 @@ import numpy as np
 
 from nn2rules.checker.curves import value_at
 from nn2rules.checker.read import Box, Codes, Floats, Read
-from nn2rules.space import Domain, Feature
+from nn2rules.space import Curved, Domain, Feature, Range
 
 Inputs = tuple[Codes, Floats | None]
 """Codes of the network and, where there are ranges, numbers: 1 where none is needed."""
@@ -27,7 +27,7 @@ def from_domain(domain: Domain, number: int, random: np.random.Generator) -> Inp
         return codes, None
     numbers = np.ones(codes.shape)
     for place, feature in enumerate(domain.features):
-        if feature.limits is None:
+        if not isinstance(feature, Range):
             continue
         low, high = map(float, feature.limits)
         if low < high and not feature.whole:
@@ -49,9 +49,9 @@ def at_ends(
     codes = random.integers(0, domain.sizes, (number, len(domain.sizes)))
     numbers = np.ones(codes.shape)
     for place in read.starts:
-        limits = domain.features[place].limits
-        assert limits is not None, "only ranges are cut"
-        drawn = _in_span(domain, read, place, limits, number, random)
+        feature = domain.features[place]
+        assert isinstance(feature, Range), "only ranges are cut"
+        drawn = _in_span(domain, read, place, feature.limits, number, random)
         numbers[:, place] = np.where(codes[:, place] == 0, drawn, 1.0)
     return codes, numbers
 
@@ -74,7 +74,7 @@ def from_box(
     kinds = random.integers(0, 4, number)
     for place in read.starts:
         feature = domain.features[place]
-        assert feature.limits is not None, "only ranges are cut"
+        assert isinstance(feature, Range), "only ranges are cut"
         spans = read.spans[rule].get(place, [feature.limits])
         beside = _beside(box, place, len(read.starts[place]), len(feature))
         pick = random.integers(0, len(spans) + len(beside), number)
@@ -82,7 +82,7 @@ def from_box(
             mixed = _in_span(domain, read, place, (low, high), number, random)
             end = np.where(random.random(number) < 0.5, low, high)
             even = mixed
-            if feature.curve is None:
+            if not isinstance(feature, Curved):
                 even = _evenly(low, high, number, random, is_whole=feature.whole)
             drawn = np.choose(kinds, [even, end, end, mixed])
             numbers[:, place] = np.where(pick == index, drawn, numbers[:, place])
@@ -136,9 +136,9 @@ def _evenly(
 def _even_numbers(feature: Feature, number: int, random: np.random.Generator) -> Floats:
     """Draw numbers evenly spread over a range; along a curve, their values."""
     own = feature.uncurved
-    assert own.limits is not None, "asked only of ranges"
+    assert isinstance(own, Range), "asked only of ranges"
     drawn = _evenly(*own.limits, number, random, is_whole=own.whole)
-    if feature.curve is None:
+    if not isinstance(feature, Curved):
         return drawn
     different, back = np.unique(drawn, return_inverse=True)
     values = [value_at(feature.curve, number) for number in different.tolist()]

@@ -16,7 +16,7 @@ from nn2rules.checker.read import Box, Codes, Floats, Read, holds
 from nn2rules.checker.report import Counterexample
 from nn2rules.checker.run_network import UNDECIDED, classify
 from nn2rules.network import Network
-from nn2rules.space import Value, plain_number
+from nn2rules.space import Curved, Value, plain_number
 
 SHOWN = 5
 """Counterexamples kept."""
@@ -157,7 +157,7 @@ class Pair:
             row[feature.name] = feature.values[codes[place]]
             if numbers is not None and place in self.read.starts and not codes[place]:
                 number = float(numbers[place])
-                if feature.curve is not None:
+                if isinstance(feature, Curved):
                     number = number_from(feature.curve, number)
                 row[feature.name] = plain_number(number)
         return row

@@ -38,7 +38,7 @@ from nn2rules.errors import FormatError, InternalError
 from nn2rules.files import to_json
 from nn2rules.network import Network
 from nn2rules.rules import RuleList
-from nn2rules.space import Domain
+from nn2rules.space import Domain, Range
 
 _BOUND, _EXACT, _INSIDE, _APART, _SPLIT = range(5)
 _AT_ONCE = 1 << 12
@@ -177,13 +177,12 @@ class Walk:
     ) -> list[Part]:
         """Part a box into what another allows a feature, and the rest."""
         columns = self._columns(feature)
-        own, ranged = allowed[columns], self.network.domain.features[feature].limits
+        own, about = allowed[columns], self.network.domain.features[feature]
         is_first = own & other[0][columns]
-        if (is_first == own).all() and ranged is not None:
+        if (is_first == own).all() and isinstance(about, Range):
             if own.sum() == 1 and own[0]:
-                is_whole = self.network.domain.features[feature].whole
                 first, last = other[1][:, feature].tolist()
-                cut = around(ends[0, feature], first, last, is_whole=is_whole)
+                cut = around(ends[0, feature], first, last, is_whole=about.whole)
                 return self._by_numbers(allowed, ends, feature, *cut)
             is_first = np.zeros_like(own)
             is_first[0] = own[0]
@@ -204,10 +203,10 @@ class Walk:
             is_first = np.zeros(columns.stop - columns.start, dtype=np.bool_)
             is_first[codes] = np.unpackbits(mask, bitorder="little")[: len(codes)]
             return _by_values(allowed, ends, columns, is_first)
-        if self.network.domain.features[feature].limits is None or codes[0] != 0:
+        about = self.network.domain.features[feature]
+        if not isinstance(about, Range) or codes[0] != 0:
             raise RefusedError("it parts what has one value left")
-        is_whole = self.network.domain.features[feature].whole
-        cut = middle_of(*ends[:, feature].tolist(), is_whole=is_whole)
+        cut = middle_of(*ends[:, feature].tolist(), is_whole=about.whole)
         return self._by_numbers(allowed, ends, feature, *cut)
 
     def _by_numbers(

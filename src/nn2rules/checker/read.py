@@ -16,7 +16,16 @@ from nn2rules.checker.curves import near_ends, values_of_none, values_of_span
 from nn2rules.errors import DomainError, OptionError
 from nn2rules.network import Network
 from nn2rules.rules import RuleList
-from nn2rules.space import Domain, Feature, Value, text_of
+from nn2rules.space import (
+    Binned,
+    Curved,
+    Domain,
+    Feature,
+    Grouped,
+    Range,
+    Value,
+    text_of,
+)
 
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -79,11 +88,11 @@ def read_rules(network: Network, rules: RuleList) -> Read:
         refuse_other_rows(ours, feature)
         known = positions(what, listed_values(ours), listed_values(feature))
         refuse_other_groups(ours, feature, known)
-        if ours.limits is not None:
+        if isinstance(ours, Range):
             place = places[feature.name]
             said = _spans_in(rules, feature.name)
             starts[place] = _starts(ours, [_own_span(ours, span) for span in said])
-            if ours.curve is not None:
+            if isinstance(ours, Curved):
                 near[place] = near_ends(ours.curve, said)
                 nowhere[place] = values_of_none(ours.curve, said, starts[place])
             known = {value: len(starts[place]) + c for value, c in known.items()}
@@ -117,12 +126,12 @@ def _is_span(value: Value | tuple[float, float]) -> bool:
 
 def _own_span(ours: Feature, span: tuple[float, float]) -> tuple[float, float]:
     """Return a span of numbers as the network has it: of a curve, one of values."""
-    return span if ours.curve is None else values_of_span(ours, span)
+    return values_of_span(ours, span) if isinstance(ours, Curved) else span
 
 
 def listed_values(feature: Feature) -> Sequence[Value]:
     """Return the values that are no numbers of a range."""
-    if feature.limits is None or feature.edges is None:
+    if not isinstance(feature, Range):
         return feature.values
     return feature.values[len(feature.edges) + 1 :]
 
@@ -138,9 +147,8 @@ def _spans_in(rules: RuleList, name: str) -> Spans:
     ]
 
 
-def _starts(feature: Feature, spans: Spans) -> Floats:
+def _starts(feature: Range, spans: Spans) -> Floats:
     """Return where the cells begin: at the lower ends, and next to the upper ones."""
-    assert feature.limits is not None, "asked only of ranges"
     first, last = feature.limits
     found = {float(first)} | {float(low) for low, _ in spans}
     for _, high in spans:
@@ -179,18 +187,30 @@ def refuse_other_rows(
 ) -> None:
     """Refuse features that have the same values, but not for the same cells."""
     ours = ours.uncurved
-    if ours.limits != theirs.limits or (ours.limits and ours.whole != theirs.whole):
+    is_range = isinstance(ours, Range) and isinstance(theirs, Range)
+    if _limits(ours) != _limits(theirs) or (is_range and ours.whole != theirs.whole):
         raise DomainError(
             f"feature {ours.name!r}: {they_have} {_range_text(theirs)}, the network "
             f"has {_range_text(ours)}"
         )
-    for name in ("other",) if ours.limits else ("edges", "other"):
-        if getattr(ours, name) != getattr(theirs, name):
+    for name, own, other in (
+        ("edges", _edges(ours), _edges(theirs)),
+        ("other", ours.other, theirs.other),
+    ):
+        if own != other:
             raise DomainError(
-                f"feature {ours.name!r}: {they_have} {name} "
-                f"{getattr(theirs, name)!r}, the network has {getattr(ours, name)!r}, "
-                f"so rows of data mean another input to each"
+                f"feature {ours.name!r}: {they_have} {name} {other!r}, the network "
+                f"has {own!r}, so rows of data mean another input to each"
             )
+
+
+def _limits(feature: Feature) -> tuple[float, float] | None:
+    return feature.limits if isinstance(feature, Range) else None
+
+
+def _edges(feature: Feature) -> tuple[float, ...] | None:
+    """Return where bins are cut; rules cut a range anywhere."""
+    return feature.edges if isinstance(feature, Binned) else None
 
 
 def refuse_other_groups(
@@ -200,7 +220,7 @@ def refuse_other_groups(
     they_have: str = RULES_HAVE,
 ) -> None:
     """Refuse values that have the same names, but not for the same words."""
-    if ours.groups is None and theirs.groups is None:
+    if not isinstance(ours, Grouped) and not isinstance(theirs, Grouped):
         return
     for code, value in enumerate(theirs.values):
         what = f"feature {ours.name!r}, the group {value!r}"
@@ -209,18 +229,18 @@ def refuse_other_groups(
 
 def _words(feature: Feature, code: int) -> Sequence[Value]:
     """Return the words that find a value; of that for others, those listed."""
-    if feature.groups is not None:
+    if isinstance(feature, Grouped):
         return feature.groups[code]
     return () if _is_other(feature, code) else (feature.values[code],)
 
 
 def _is_other(feature: Feature, code: int) -> bool:
     """Tell whether a value stands for all that is not listed; None is a value, too."""
-    return feature.other is not None and feature.values[code] == feature.other
+    return feature.is_other(feature.values[code])
 
 
 def _range_text(feature: Feature) -> str:
-    if feature.limits is None:
+    if not isinstance(feature, Range):
         return "a list of values"
     kind = "whole numbers" if feature.whole else "numbers"
     return f"{kind} from {feature.limits[0]} to {feature.limits[1]}"
@@ -254,10 +274,10 @@ def read_impossible(domain: Domain, given: Any, starts: dict[int, Floats]) -> li
 def _allowed(feature: Feature, values: list[Any], index: int) -> NDArray[np.bool_]:
     """Tell which values of a feature are listed; each of those must be one of them."""
     texts = [text_of(value) for value in listed_values(feature)]
-    beside = "" if feature.limits is None else " beside its range of numbers"
+    beside = "" if not isinstance(feature, Range) else " beside its range of numbers"
     given = {text_of(v) for v in values if not isinstance(v, list | dict | tuple)}
     known = set(texts)
-    for code, name in enumerate(texts if feature.groups is not None else ()):
+    for code, name in enumerate(texts if isinstance(feature, Grouped) else ()):
         words = {text_of(word) for word in _words(feature, code)}
         if words <= given and not _is_other(feature, code):
             given, known = given | {name}, known | words

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.network import Layer, Network
+from nn2rules.space import Range
 
 UNDECIDED = -1
 """In place of a class: too near to a tie."""
@@ -71,7 +72,7 @@ def _largest_sum(network: Network) -> float:
     for feature, start in zip(
         network.domain.features, network.domain.offsets, strict=False
     ):
-        if feature.limits is not None:  # its numbers are at most so large
+        if isinstance(feature, Range):  # its numbers are at most so large
             weights[start] *= max(abs(end) for end in feature.limits)
     tables = np.split(weights, network.domain.offsets[1:-1])
     sums = 1 + np.abs(first.bias) + sum(table.max(axis=0) for table in tables)

@@ -20,6 +20,7 @@ from nn2rules.checker.parts import Part, around, by_numbers, by_values, middle_o
 from nn2rules.checker.read import Codes, Floats
 from nn2rules.checker.run_network import UNDECIDED, exact_class, sure_classes
 from nn2rules.network import Network
+from nn2rules.space import Range
 
 _AT_ONCE = 256  # boxes that are bounded together
 _CLOSE = 4  # near ties that are worked out in fractions each time
@@ -214,7 +215,7 @@ class Search:
         columns = slice(*_columns(self.network)[feature])
         own, about = part[0][columns], self.network.domain.features[feature]
         is_first = np.zeros_like(own)
-        if about.limits is not None and own[0]:
+        if isinstance(about, Range) and own[0]:
             if own.sum() == 1:
                 low, high = part[1][:, feature].tolist()
                 cut = middle_of(low, high, is_whole=about.whole)

@@ -28,7 +28,7 @@ from nn2rules.files import Table, load_rules, read_table
 from nn2rules.language import count
 from nn2rules.models import class_named, load_with_rows
 from nn2rules.questions.explain import Explanations
-from nn2rules.space import Domain, did_you_mean, number_of
+from nn2rules.space import Domain, Range, did_you_mean, number_of
 
 _MOST_NAMED = 10
 """Rows that cannot be explained and are named one by one."""
@@ -224,7 +224,7 @@ def _forbidden(texts: list[str] | None, domain: Domain) -> dict[str, Any] | None
     forbidden: dict[str, list[Any]] = {}
     for name, spec in _named(texts, "--forbid", "NAME=A,B"):
         try:
-            is_range = domain.feature(name).limits is not None
+            is_range = isinstance(domain.feature(name), Range)
         except DomainError as error:
             raise OptionError(f"--forbid: {error}") from None
         for value in names_of(spec, "--forbid") or ():

@@ -12,7 +12,16 @@ from numpy.typing import NDArray
 
 from nn2rules.errors import UnsupportedModelError
 from nn2rules.export.cells import LARGEST, Cells, Interval, Kind, interval
-from nn2rules.space import MISSING_TEXTS, Feature, Value, is_number, text_of
+from nn2rules.space import (
+    MISSING_TEXTS,
+    Feature,
+    Grouped,
+    Intervals,
+    Range,
+    Value,
+    is_number,
+    text_of,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +90,13 @@ def _listed(feature: Feature) -> list[tuple[int, Value]]:
     Bins and ranges have none but the special values beside them. The name of a group is
     a word, too, as the library reads it.
     """
-    first = 0 if feature.edges is None else feature.n_plain
-    if feature.groups is None:
+    if not isinstance(feature, Grouped):
         return [
             (code, value)
             for code, value in enumerate(feature.values)
-            if code >= first and value is not None and not _is_other(feature, value)
+            if code >= feature.n_intervals
+            and value is not None
+            and not feature.is_other(value)
         ]
     words: list[tuple[int, Value]] = [
         (code, word)
@@ -104,10 +114,6 @@ def _listed(feature: Feature) -> list[tuple[int, Value]]:
     return words
 
 
-def _is_other(feature: Feature, value: Value) -> bool:
-    return feature.other is not None and value == feature.other
-
-
 def _kind(feature: Feature) -> Kind:
     """Return what the cells of a feature are, which must be one thing."""
     words = [word for _, word in _listed(feature)]
@@ -115,7 +121,7 @@ def _kind(feature: Feature) -> Kind:
         "truth" if isinstance(w, bool) else "number" if is_number(w) else "text"
         for w in words
     }
-    if feature.edges is not None:
+    if isinstance(feature, Intervals):
         kinds.add("number")
     if len(kinds) > 1:
         raise UnsupportedModelError(
@@ -123,7 +129,7 @@ def _kind(feature: Feature) -> Kind:
             f"{' and '.join(sorted(_TYPES[kind] for kind in kinds))}, but a column of "
             f"another engine has one type; use only texts, or only numbers"
         )
-    if feature.edges is not None and feature.other is not None:
+    if isinstance(feature, Intervals) and feature.other is not None:
         raise UnsupportedModelError(
             f"feature {feature.name!r} has bins of numbers and a value for others, "
             f"which cannot be exported; list the other values"
@@ -142,7 +148,7 @@ def _gaps(feature: Feature) -> tuple[str, ...]:
     texts = ("", *sorted(MISSING_TEXTS)) if not words else ("",)
     if _missing_code(feature) is not None:
         texts = (*texts, text_of(None))
-    own = words if feature.groups is not None else (*words, feature.other)
+    own = words if isinstance(feature, Grouped) else (*words, feature.other)
     return tuple(t for t in texts if t not in own and not feature.refuses(t))
 
 
@@ -152,9 +158,9 @@ def _cells(feature: Feature, allowed: NDArray[np.bool_], *, closed: bool) -> Cel
     listed = _listed(feature)
     words = tuple(word for code, word in listed if allowed[code])
     rest = tuple(word for code, word in listed if not allowed[code])
-    if feature.other is not None and allowed[feature.values.index(feature.other)]:
+    if feature.other is not None and allowed[feature.other_code]:
         return Cells(words=rest, missing=has_missing, negated=True)
-    if feature.edges is not None:
+    if isinstance(feature, Intervals):
         return Cells(words, _intervals(feature, allowed, closed=closed), has_missing)
     is_shorter = rest and feature.other is None and len(rest) < len(words)
     if is_shorter and not closed:
@@ -163,17 +169,16 @@ def _cells(feature: Feature, allowed: NDArray[np.bool_], *, closed: bool) -> Cel
 
 
 def _missing_code(feature: Feature) -> int | None:
-    if feature.groups is not None:
+    if isinstance(feature, Grouped):
         found = [code for code, group in enumerate(feature.groups) if None in group]
         return found[0] if found else None
     return feature.values.index(None) if None in feature.values else None
 
 
 def _intervals(
-    feature: Feature, allowed: NDArray[np.bool_], *, closed: bool
+    feature: Intervals, allowed: NDArray[np.bool_], *, closed: bool
 ) -> tuple[Interval, ...]:
     """Return the numbers of the bins that are allowed, neighbours joined."""
-    assert feature.edges is not None, "asked only of bins"
     plain = np.concatenate([[False], allowed[: feature.n_plain], [False]])
     changes = np.flatnonzero(plain[1:] != plain[:-1]).tolist()
     runs = list(zip(changes[::2], changes[1::2], strict=True))
@@ -181,8 +186,8 @@ def _intervals(
     starts: list[float | None] = [None, *feature.edges, None]
     found = [interval(starts[a], starts[b], whole=feature.whole) for a, b in runs]
     if closed or has_special:
-        low, high = feature.limits or (-LARGEST, LARGEST)
-        found = [_within(each, low, high) for each in found]
+        ends = feature.limits if isinstance(feature, Range) else (-LARGEST, LARGEST)
+        found = [_within(each, *ends) for each in found]
     return tuple(found)
 
 

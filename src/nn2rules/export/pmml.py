@@ -22,7 +22,7 @@ from nn2rules.export.program import (
 )
 from nn2rules.export.xml_text import add, document, refuse_beyond
 from nn2rules.language import unused
-from nn2rules.space import Value
+from nn2rules.space import Range, Value
 from nn2rules.version import __version__
 
 _TAME = re.compile(r"[\w.+/%-]+( [\w.+/%-]+)*", re.ASCII)
@@ -242,7 +242,7 @@ def _is_declared(column: Column) -> bool:
     if cells.missing or cells.negated:
         return False
     if column.kind == "number":  # with values beside it, a range would not count
-        return column.feature.limits is not None and not cells.words
+        return isinstance(column.feature, Range) and not cells.words
     return True
 
 

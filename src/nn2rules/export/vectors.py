@@ -14,7 +14,15 @@ from nn2rules.export.columns import Column
 from nn2rules.export.program import Prediction, Program
 from nn2rules.files import table_text
 from nn2rules.language import unused
-from nn2rules.space import Value, next_number, plain_number, previous_number
+from nn2rules.space import (
+    Grouped,
+    Intervals,
+    Range,
+    Value,
+    next_number,
+    plain_number,
+    previous_number,
+)
 
 _UNLISTED = ("unlisted", "unlisted_", "Unlisted value")
 
@@ -32,15 +40,15 @@ def examples(column: Column) -> list[list[Value]]:
     feature = column.feature
     found: list[list[Value]] = []
     for code, value in enumerate(feature.values):
-        if feature.edges is not None and code < feature.n_plain:
+        if code < feature.n_intervals:
             found.append(_numbers(column, code))
-        elif feature.groups is not None:
+        elif isinstance(feature, Grouped):
             found.append(list(feature.groups[code]))
         else:
             found.append([] if value == feature.other is not None else [value])
         if None in found[-1]:
             found[-1] += column.gaps
-        if feature.other is not None and value == feature.other:
+        if feature.is_other(value):
             found[-1] += _unlisted(column)
     return found
 
@@ -64,7 +72,7 @@ def unknown_cells(column: Column) -> list[Value]:
 
 def _beyond(column: Column) -> list[Value]:
     """Return the numbers next to the limits of a range."""
-    if column.feature.limits is None:
+    if not isinstance(column.feature, Range):
         return []
     low, high = column.feature.limits
     if column.whole:
@@ -90,8 +98,8 @@ def _unlisted(column: Column) -> list[Value]:
 def _numbers(column: Column, code: int) -> list[Value]:
     """Return the first, the last and a middle number of a bin."""
     feature = column.feature
-    assert feature.edges is not None, "asked only of bins"
-    least, most = feature.limits or (None, None)
+    assert isinstance(feature, Intervals), "asked only of bins"
+    least, most = feature.limits if isinstance(feature, Range) else (None, None)
     starts: list[float | None] = [least, *feature.edges]
     low, above = starts[code], [*feature.edges, None][code]
     high = most if above is None else previous_number(above, whole=feature.whole)

@@ -75,14 +75,14 @@ def in_user_units(rules: RuleList) -> RuleList:
 
 def _in_units(domain: Domain, condition: Condition) -> Condition:
     """Translate a condition on the values of a curve into one on numbers."""
-    curve = domain.feature(condition.feature).curve
-    if curve is None:
+    feature = domain.feature(condition.feature)
+    if not isinstance(feature, Curved):
         return condition
     values: list[Value | Span] = []
     for value in condition.values:
         if not isinstance(value, tuple):
             values.append(value)
-        elif (span := _numbers(curve, value)) is not None:
+        elif (span := _numbers(feature.curve, value)) is not None:
             values.append(span)
     return Condition(condition.feature, tuple(values))
 

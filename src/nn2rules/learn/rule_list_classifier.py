@@ -24,6 +24,7 @@ from nn2rules.rules import RuleList, label_positions
 from nn2rules.space import (
     Domain,
     Feature,
+    Intervals,
     Value,
     cells_of,
     is_missing,
@@ -78,7 +79,7 @@ def has_cells(feature: Feature, grids: Mapping[str, Grid]) -> bool:
     grid = grids.get(feature.name)
     if grid is None or not grid.is_coarse:
         return False
-    return feature.edges is None and feature.values == grid.values
+    return not isinstance(feature, Intervals) and feature.values == grid.values
 
 
 class RuleListClassifier(MetaEstimatorMixin, TabularClassifier):  # type: ignore[misc]

@@ -237,12 +237,12 @@ def probed_ranges(
 def _are_known(
     feature: Feature, paths: Sequence[Any], types: Mapping[str, Any]
 ) -> bool:
-    if not paths:
+    if not paths or not isinstance(feature, Intervals):
         return False
     from nn2rules.models.sklearn import is_known_path
 
     edges = _edges(paths, types, whole=feature.whole)
-    return all(map(is_known_path, paths)) and set(edges) <= set(feature.edges or ())
+    return all(map(is_known_path, paths)) and set(edges) <= set(feature.edges)
 
 
 def _bins(

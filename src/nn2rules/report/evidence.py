@@ -10,6 +10,7 @@ from nn2rules.extraction import network_digest
 from nn2rules.language import condition_text, count, label_text, quoted
 from nn2rules.report.subject import Subject
 from nn2rules.rules import certificate_of, is_exact, is_whole_domain
+from nn2rules.space import Range
 from nn2rules.version import __version__
 
 _LIBRARIES = ("numpy", "numba", "jinja2")
@@ -105,7 +106,7 @@ def _row(subject: Subject, row: Mapping[str, object]) -> str:
     for name, value in row.items():
         feature = domain.feature(name) if name in domain.names else None
         is_listed = feature is not None and value in feature.values
-        if feature is not None and is_listed and feature.limits is None:
+        if feature is not None and is_listed and not isinstance(feature, Range):
             texts.append(condition_text(feature, (value,)))  # type: ignore[arg-type]
         else:
             texts.append(f"{quoted(name)} = {label_text(value)}")  # type: ignore[arg-type]

@@ -26,7 +26,7 @@ from nn2rules.rules import (
     shown_rule,
     unless_text,
 )
-from nn2rules.space import Domain, Feature, plain_number
+from nn2rules.space import Domain, Feature, Range, plain_number
 
 
 def plain_rules(rules: RuleList) -> dict[str, Any]:
@@ -53,12 +53,12 @@ def features_data(domain: Domain) -> list[dict[str, Any]]:
 
 def _feature(feature: Feature) -> dict[str, Any]:
     """Return a feature; of a range, its ends and where rules cut it."""
-    first = 0 if feature.limits is None else feature.n_plain
+    first = feature.n_cells
     entry: dict[str, Any] = {
         "name": quoted(feature.name),
         "values": [value_text(feature, value) for value in feature.values[first:]],
     }
-    if feature.limits is not None:
+    if isinstance(feature, Range):
         low, high = feature.limits
         entry |= {"low": low, "high": high, "whole": feature.whole}
         entry["edges"] = list(feature.edges or ())
@@ -210,7 +210,7 @@ def _cells(rows: GivenRows, places: NDArray[np.int64]) -> list[list[Any]]:
     columns: list[list[Any]] = []
     for index, feature in enumerate(rows.domain.features):
         codes = rows.codes[places, index].tolist()
-        if feature.limits is None or rows.numbers is None:
+        if not isinstance(feature, Range) or rows.numbers is None:
             columns.append(codes)
             continue
         numbers = rows.numbers[places, index].tolist()

@@ -15,7 +15,7 @@ import numpy as np
 
 from nn2rules.errors import OptionError
 from nn2rules.rules.rule import FACTS, Facts
-from nn2rules.space import Domain, Grouped, Range
+from nn2rules.space import Domain, Grouped, Intervals, Range
 
 if TYPE_CHECKING:
     from nn2rules.rules.description import Description
@@ -293,7 +293,8 @@ def digest_of(rules: "RuleList") -> str:
 def features_content(domain: Domain) -> list[tuple[Any, ...]]:
     """Return the part of a domain that a digest covers, as plain values."""
     return [
-        (f.name, f.values, f.ordered, f.labels, f.edges, f.other)
+        (f.name, f.values, f.ordered, f.labels)
+        + (f.edges if isinstance(f, Intervals) else None, f.other)
         + ((f.limits, f.whole) if isinstance(f, Range) else ())
         + ((f.groups,) if isinstance(f, Grouped) else ())
         for f in domain.features

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from nn2rules.language import allowed_text, label_text
-from nn2rules.space import Domain, Feature
+from nn2rules.space import Domain, Feature, Range
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ def lines_of(domain: Domain) -> tuple[CardLine, ...]:
     lines = []
     for feature, start in zip(domain.features, domain.offsets.tolist(), strict=False):
         for code in range(len(feature)):
-            is_slope = feature.limits is not None and code < feature.n_plain
+            is_slope = code < feature.n_cells
             text = _slope_text(feature) if is_slope else _value_text(feature, code)
             lines.append(CardLine(feature.name, text, start + code, is_slope))
     return tuple(lines)
@@ -51,7 +51,7 @@ def lines_of(domain: Domain) -> tuple[CardLine, ...]:
 
 def _slope_text(feature: Feature) -> str:
     """Return the range of numbers that a slope is for."""
-    assert feature.limits is not None, "only ranges have slopes"
+    assert isinstance(feature, Range), "only ranges have slopes"
     low, high = feature.limits
     return f"{low} to {high}{' (whole)' if feature.whole else ''}"
 
@@ -59,7 +59,7 @@ def _slope_text(feature: Feature) -> str:
 def _value_text(feature: Feature, code: int) -> str:
     """Return one value as people read it: a bin by its ends, a group by its words."""
     value = feature.values[code]
-    if value is None or feature.limits is not None:
+    if value is None or isinstance(feature, Range):
         return label_text(value)
     text = allowed_text(feature, (value,))
     for sign in ("= ", "in "):

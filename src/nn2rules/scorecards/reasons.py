@@ -11,7 +11,7 @@ from nn2rules.errors import OptionError
 from nn2rules.language import label_text
 from nn2rules.scorecards.printed_card import Column, PointsTable
 from nn2rules.scorecards.sums import Block, rounded
-from nn2rules.space import Rows, Value, plain_number, whole_number
+from nn2rules.space import Feature, Range, Rows, Value, plain_number, whole_number
 
 if TYPE_CHECKING:
     from nn2rules.scorecards.scorecard import Scorecard
@@ -189,13 +189,12 @@ class _Finder:
             points.append(int(each / table.step))
         return np.array(points, object)
 
-    def _value(self, feature: Any, code: int, number: float | None) -> Value:
-        if feature.limits is not None and code == 0:
+    def _value(self, feature: Feature, code: int, number: float | None) -> Value:
+        if isinstance(feature, Range) and code == 0:
             assert number is not None, "a range has numbers"
             cell = feature.cell_of(number)
-            return cell if isinstance(cell, str) else plain_number(cell)
-        value: Value = feature.values[code]
-        return value
+            return plain_number(cell) if isinstance(cell, int | float) else cell
+        return feature.values[code]
 
 
 def _kinks(column: Column, block: Block, rest: Fraction) -> list[Fraction]:

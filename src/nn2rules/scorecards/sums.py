@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-from nn2rules.space import Domain
+from nn2rules.space import Domain, Range
 
 Interval: TypeAlias = tuple[Fraction, Fraction]
 """The two ends of what a number may be, both included."""
@@ -67,8 +67,9 @@ def blocks_of(domain: Domain) -> Iterator[Block]:
     for feature, start, stop in zip(
         domain.features, offsets[:-1], offsets[1:], strict=True
     ):
-        limits = feature.limits
-        ends = None if limits is None else (Fraction(limits[0]), Fraction(limits[1]))
+        ends = None
+        if isinstance(feature, Range):
+            ends = (Fraction(feature.limits[0]), Fraction(feature.limits[1]))
         yield Block(start, stop, ends, feature.whole)
 
 

@@ -38,10 +38,10 @@ from nn2rules.space.conditions import (
 )
 from nn2rules.space.curve import KINDS, Curve, Shape
 from nn2rules.space.domain import Domain
-from nn2rules.space.feature import (
+from nn2rules.space.feature import Feature
+from nn2rules.space.feature_kinds import (
     Binned,
     Curved,
-    Feature,
     Grouped,
     Intervals,
     Listed,

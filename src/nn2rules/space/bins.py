@@ -9,6 +9,7 @@ from itertools import pairwise
 from math import inf
 
 from nn2rules.space.feature import Feature
+from nn2rules.space.feature_kinds import Intervals
 from nn2rules.space.values import edge_text
 
 Cut = tuple[str, bool]
@@ -31,7 +32,7 @@ def has_bins(feature: Feature) -> bool:
     False
     """
     if feature.labels is None:
-        return feature.edges is not None
+        return isinstance(feature, Intervals)
     return bool(_numbers(feature))
 
 
@@ -46,7 +47,7 @@ def cut_below(feature: Feature, place: int) -> Cut:
     """Return the cut below a bin, of which there is none below the first."""
     if feature.labels is not None:
         return str(_numbers(feature)[place][0]), False
-    assert feature.edges is not None, "asked only of bins"
+    assert isinstance(feature, Intervals), "asked only of bins"
     return edge_text(feature.edges[place - 1])
 
 
@@ -54,7 +55,7 @@ def cut_above(feature: Feature, place: int) -> Cut:
     """Return the cut above a bin, of which there is none above the last."""
     if feature.labels is not None:
         return str(_numbers(feature)[place][1]), True
-    assert feature.edges is not None, "asked only of bins"
+    assert isinstance(feature, Intervals), "asked only of bins"
     edge = feature.edges[place]
     return (str(edge - 1), True) if feature.whole else edge_text(edge)
 
@@ -70,7 +71,7 @@ def _numbers(feature: Feature) -> list[tuple[float, float]]:
     labels = [
         label
         for label, value in zip(feature.labels, feature.values, strict=True)
-        if value is not None and (feature.other is None or value != feature.other)
+        if feature.is_ordinary(value)
     ]
     ends = [_ends(label) for label in labels]
     found = [pair for pair in ends if pair is not None]

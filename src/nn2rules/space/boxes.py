@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.space.domain import Domain
-from nn2rules.space.feature import Range
+from nn2rules.space.feature_kinds import Range
 from nn2rules.space.spans import Span, edges_of, spans_of
 
 

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from nn2rules.errors import DomainError, OptionError
 from nn2rules.space.domain import Domain
-from nn2rules.space.feature import Feature, Range
+from nn2rules.space.feature import Feature
+from nn2rules.space.feature_kinds import Range
 from nn2rules.space.lookup import Lookup
 from nn2rules.space.spans import (
     Span,

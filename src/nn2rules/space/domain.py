@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.errors import DomainError, OptionError, RowsError, UnknownValueError
-from nn2rules.space.feature import Curved, Feature, Range
+from nn2rules.space.feature import Feature
+from nn2rules.space.feature_kinds import Curved, Range
 from nn2rules.space.feature_spec import FeatureSpec
 from nn2rules.space.frames import (
     Rows,

@@ -13,7 +13,8 @@ from itertools import pairwise
 from typing import Any
 
 from nn2rules.errors import DomainError, OptionError, SpecialValueWarning
-from nn2rules.space.feature import Binned, Feature, Range
+from nn2rules.space.feature import Feature
+from nn2rules.space.feature_kinds import Binned, Range
 from nn2rules.space.feature_spec import (
     MOST_VALUES,
     TEXTS,

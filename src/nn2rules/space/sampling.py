@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from nn2rules.space.boxes import Boxes, Inputs
 from nn2rules.space.domain import Domain
-from nn2rules.space.feature import Range
+from nn2rules.space.feature_kinds import Range
 from nn2rules.space.spans import volumes
 
 _DIGITS = 3  # of a number that is drawn to be read

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.errors import DomainError, UnsupportedModelError
-from nn2rules.space.feature import Curved, Feature, Range
+from nn2rules.space.feature import Feature
+from nn2rules.space.feature_kinds import Curved, Range
 from nn2rules.space.values import (
     is_number,
     plain_number,

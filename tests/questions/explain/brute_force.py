@@ -9,11 +9,12 @@ from typing import Any
 from numpy.random import Generator
 
 from nn2rules import Domain, Feature, Layer, Network
+from nn2rules.space import Range
 
 
 def values_of(feature: Feature) -> list[Any]:
     """Return every value of a feature; of a range every whole number."""
-    if feature.limits is None:
+    if not isinstance(feature, Range):
         return list(feature.values)
     low, high = feature.limits
     return [*range(int(low), int(high) + 1), *feature.values[1:]]
@@ -61,7 +62,7 @@ def random_network(rng: Generator, domain: Domain) -> Network:
     whole = bool(rng.integers(0, 2))
     first = numbers(n_columns, n_units)
     for feature, start in zip(domain.features, domain.offsets, strict=False):
-        if feature.limits is not None and not whole:
+        if isinstance(feature, Range) and not whole:
             first[start] /= 3
     last = "sigmoid" if n_out == 1 else "softmax"
     layers = (
@@ -129,7 +130,7 @@ class World:
         if not feature.ordered or value is None or value == feature.other:
             return None
         if (
-            feature.limits is not None
+            isinstance(feature, Range)
             and position > feature.limits[1] - feature.limits[0]
         ):
             return None

@@ -16,6 +16,7 @@ from brute_force import (
 from nn2rules import datasets, explain, load
 from nn2rules.questions.explain import small_changes
 from nn2rules.questions.explain.hitting_sets import Demands
+from nn2rules.space import Range
 
 
 def positions(world, explanation_part, row):
@@ -35,7 +36,7 @@ def allowed_by(world, reason):
             allowed.append(set(range(len(values))))
             continue
         said = reason[name] if isinstance(reason[name], list) else [reason[name]]
-        is_range = world.features[index].limits is not None
+        is_range = isinstance(world.features[index], Range)
         found = set()
         for value in said:
             if is_range and isinstance(value, tuple):
@@ -68,7 +69,7 @@ def check_wide(world, row, answer, allowed, reason):
     for name in reason:
         index = world.names.index(name)
         own, some = world.place(index, row[index]), allowed[index]
-        is_range = world.features[index].limits is not None
+        is_range = isinstance(world.features[index], Range)
         numbers = {
             p
             for p in range(len(world.values[index]))
@@ -190,7 +191,7 @@ def kind_of(world, row, one):
     for index, (before, after) in enumerate(zip(row, one, strict=True)):
         if before == after:
             continue
-        is_range = world.features[index].limits is not None
+        is_range = isinstance(world.features[index], Range)
         places = world.place(index, before), world.place(index, after)
         if is_range and places[1] is not None:
             to = "number" if places[0] is None else ("up", "down")[after < before]
@@ -204,7 +205,7 @@ def steps_between(world, row, one):
     """Return how far each number of a range is moved; 0 for all else."""
     return [
         abs(after - before)
-        if world.features[i].limits is not None
+        if isinstance(world.features[i], Range)
         and None not in (world.place(i, before), world.place(i, after))
         else 0
         for i, (before, after) in enumerate(zip(row, one, strict=True))

@@ -47,7 +47,7 @@ from nn2rules.engine import Progress
 from nn2rules.errors import OptionError
 from nn2rules.network import Network
 from nn2rules.scorecards import PointsTable, Scorecard
-from nn2rules.space import Domain, Value, plain_number
+from nn2rules.space import Domain, Range, Value, plain_number
 
 _SHOWN = 5
 _FEW, _MANY = 60, 2000  # inputs for which a page is read
@@ -400,6 +400,6 @@ def _row(domain: Domain, codes: Codes, amounts: Floats) -> dict[str, Value]:
     row: dict[str, Value] = {}
     for place, feature in enumerate(domain.features):
         row[feature.name] = feature.values[codes[place]]
-        if feature.limits is not None and not codes[place]:
+        if isinstance(feature, Range) and not codes[place]:
             row[feature.name] = plain_number(float(amounts[place]))
     return row

@@ -24,7 +24,7 @@ from nn2rules.checker.scorecards.multipliers import LateError, Prover
 from nn2rules.checker.scorecards.read_card import ReadCard
 from nn2rules.checker.scorecards.sums import Corners, Sums
 from nn2rules.network import Network
-from nn2rules.space import Domain
+from nn2rules.space import Domain, Range
 
 
 def same_by_parts(
@@ -94,7 +94,7 @@ def _halves(network: Network, box: Box) -> list[Box]:
             is_first[own[: len(own) // 2]] = True
             return by_values(box, columns, is_first)
         low, high = ends[:, place].tolist()
-        if feature.limits is not None and own[0] == 0 and low < high:
+        if isinstance(feature, Range) and own[0] == 0 and low < high:
             to, at = middle_of(low, high, is_whole=feature.whole)
             return by_numbers(box, place, to, at)
     return []
@@ -109,7 +109,7 @@ def _only_input(domain: Domain, box: Box) -> Inputs:
     )
     if not domain.has_ranges:
         return codes, None
-    is_number = np.array([feature.limits is not None for feature in domain.features])
+    is_number = np.array([isinstance(feature, Range) for feature in domain.features])
     return codes, np.where(is_number & (codes == 0), ends[:1], 1.0)
 
 

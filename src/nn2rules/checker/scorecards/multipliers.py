@@ -26,7 +26,7 @@ from nn2rules.checker.scorecards.sums import (
     minus,
     times,
 )
-from nn2rules.space import Domain
+from nn2rules.space import Domain, Range
 
 _SMALL = 6000
 """Numbers of a linear program that is solved in fractions, too."""
@@ -213,7 +213,7 @@ def _drawn_by(
         chosen = (drawn > total).sum(axis=1)
         columns = np.array(corners.columns[ends[place] : ends[place + 1]])
         codes[:, place] = columns[chosen] - offsets[place]
-        if feature.limits is not None:
+        if isinstance(feature, Range):
             low, high = map(float, feature.limits)
             share = own[:, 1] / (own[:, 0] + own[:, 1])
             numbers = np.clip((1 - share) * low + share * high, low, high)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from nn2rules.scorecards import Column, PointsTable
-from nn2rules.space import Domain
+from nn2rules.space import Domain, Range
 
 
 class Pencil:
@@ -47,7 +47,7 @@ class Pencil:
         offsets = self.domain.offsets.tolist()
         for place, feature in enumerate(self.domain.features):
             points = column.points[offsets[place] + codes[place]]
-            if feature.limits is not None and codes[place] == 0:
+            if isinstance(feature, Range) and codes[place] == 0:
                 product = points * Fraction(numbers[place]) / self.step
                 points = self.step * ((2 * product + 1) // 2)
             total += points

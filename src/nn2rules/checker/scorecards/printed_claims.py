@@ -19,7 +19,7 @@ from nn2rules.checker.scorecards.pencil import counted
 from nn2rules.checker.scorecards.sums import ZERO, Form, Interval, Sums
 from nn2rules.network import Network
 from nn2rules.scorecards import CardRegion, Column, PointsTable
-from nn2rules.space import Domain
+from nn2rules.space import Domain, Range
 
 _MOST_STEPS = 60
 
@@ -107,7 +107,7 @@ def _slopes(domain: Domain, columns: Sequence[Column]) -> list[int]:
     starts = [
         int(start)
         for feature, start in zip(domain.features, domain.offsets, strict=False)
-        if feature.limits is not None
+        if isinstance(feature, Range)
     ]
     return [sum(bool(column.points[at]) for at in starts) for column in columns]
 

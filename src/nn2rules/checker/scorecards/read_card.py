@@ -14,7 +14,7 @@ from nn2rules.checker.read import (
 from nn2rules.errors import DomainError
 from nn2rules.network import Layer, Network
 from nn2rules.scorecards import Scorecard
-from nn2rules.space import Domain
+from nn2rules.space import Curved, Domain, Range
 
 _HAS = "the scorecard has"
 
@@ -73,7 +73,7 @@ def _columns(ours: Domain, theirs: Domain) -> list[int]:
     found: list[int] = []
     for feature in theirs.features:
         own = ours.feature(feature.name)
-        if own.curve is not None:
+        if isinstance(own, Curved):
             raise DomainError(
                 f"feature {feature.name!r}: the network reads its numbers along a "
                 f"curve, which no scorecard does"
@@ -83,7 +83,7 @@ def _columns(ours: Domain, theirs: Domain) -> list[int]:
         codes = positions(what, listed_values(own), listed_values(feature), _HAS)
         refuse_other_groups(own, feature, codes, _HAS)
         start = int(ours.offsets[places[feature.name]])
-        if feature.limits is not None:
+        if isinstance(feature, Range):
             found.append(start)
             start += 1
         found += [start + codes[value] for value in listed_values(feature)]
@@ -155,7 +155,7 @@ def _value(domain: Domain, column: int) -> str:
     place = int(np.searchsorted(domain.offsets, column, side="right")) - 1
     feature = domain.features[place]
     code = column - int(domain.offsets[place])
-    if feature.limits is not None and not code:
+    if isinstance(feature, Range) and not code:
         return f"{feature.name}, slope"
     shown: Any = feature.values[code]
     return f"{feature.name} {shown!r}"

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from nn2rules.checker.parts import Part, whole
 from nn2rules.network import Layer
-from nn2rules.space import Domain
+from nn2rules.space import Domain, Range
 
 Form = tuple[Fraction, ...]
 """An affine function: a coefficient for each sum, and at the end a constant."""
@@ -47,7 +47,7 @@ class Corners:
         for place, feature in enumerate(domain.features):
             self.starts.append(len(self.columns))
             listed = [at for at in range(*offsets[place : place + 2]) if allowed[at]]
-            if feature.limits is not None and allowed[offsets[place]]:
+            if isinstance(feature, Range) and allowed[offsets[place]]:
                 self.columns += [listed[0]] * 2
                 self.amounts += map(Fraction, ends[:, place].tolist())
                 listed = listed[1:]

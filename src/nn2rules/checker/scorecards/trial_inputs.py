@@ -13,7 +13,7 @@ from nn2rules.checker.draw import Inputs, from_domain, joined
 from nn2rules.checker.read import Codes, Floats
 from nn2rules.checker.run_network import UNDECIDED, sure_classes
 from nn2rules.network import Network
-from nn2rules.space import Domain
+from nn2rules.space import Domain, Range
 
 _HALVINGS = 70
 _NEIGHBOURS = 3
@@ -27,7 +27,7 @@ def drawn(domain: Domain, number: int, random: np.random.Generator) -> Inputs:
         return distinct(joined([even, (codes, None)]))
     numbers = np.ones(codes.shape)
     for place, feature in enumerate(domain.features):
-        if feature.limits is not None:
+        if isinstance(feature, Range):
             ends = random.choice(np.array(feature.limits, np.float64), len(codes))
             numbers[:, place] = np.where(codes[:, place] == 0, ends, 1.0)
     return distinct(joined([even, (codes, numbers)]))

@@ -23,7 +23,7 @@ from nn2rules.learn.training.net import Floats
 from nn2rules.learn.training.path import Point
 from nn2rules.learn.training.stages import Stage, TrainingData, TrainingOptions, stages
 from nn2rules.network import Layer, Network
-from nn2rules.space import Domain, Rows, Value, picked_rows
+from nn2rules.space import Domain, Grouped, Rows, Value, picked_rows
 
 _FEWEST_DIGITS, _MOST_DIGITS = 2, 17
 
@@ -275,7 +275,7 @@ def follows(network: Network, name: str, sign: int) -> bool:
         return True
     axis, feature = domain.names.index(name), domain.feature(name)
     classes = build_table(network).classes.reshape(domain.sizes)
-    n_ordered = feature.n_plain if feature.groups is None else len(feature)
+    n_ordered = feature.n_plain if not isinstance(feature, Grouped) else len(feature)
     ordered = np.moveaxis(classes, axis, 0)[:n_ordered]
     steps = np.diff(ordered.astype(np.int64), axis=0)
     return bool((sign * steps >= 0).all())

@@ -30,7 +30,7 @@ from nn2rules.questions.audit.result import (
 )
 from nn2rules.questions.claims import Claim, independent_of, monotonic
 from nn2rules.questions.verify import Verdict, Verifier
-from nn2rules.space import Value
+from nn2rules.space import Range, Value
 
 
 @dataclass
@@ -329,7 +329,7 @@ def _answers(
     """Count the predictions, for each value, of the rows that a feature flips."""
     index = network.domain.index(name)
     feature = network.domain.features[index]
-    if feature.limits is not None:
+    if isinstance(feature, Range):
         return {}
     codes, numbers = rows.distinct
     predictions_by_code: list[NDArray[np.int64]] = []

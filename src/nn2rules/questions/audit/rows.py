@@ -15,6 +15,7 @@ from nn2rules.questions.audit.result import FragileRow, Group
 from nn2rules.questions.explain import explain, margins
 from nn2rules.space import (
     Feature,
+    Range,
     Rows,
     Value,
     cells_of,
@@ -68,7 +69,7 @@ def _parts(
 ) -> Iterator[Part]:
     """Yield the groups of a feature: its values, and quarters of a range."""
     first = 0
-    if feature.limits is not None and numbers is not None:
+    if isinstance(feature, Range) and numbers is not None:
         yield from _quarters(numbers, codes == 0)
         first = 1
     for code in range(first, len(feature)):

@@ -15,7 +15,7 @@ from nn2rules.questions.compare.differences import (
     no_difference,
 )
 from nn2rules.questions.compare.predictors import Predictor, is_different
-from nn2rules.space import Domain
+from nn2rules.space import Domain, Range
 
 
 def compare_tables(
@@ -96,7 +96,7 @@ class TableDifferences:
             return codes, None
         numbers = np.ones(len(codes))
         for index, feature in enumerate(self.domain.features):
-            if feature.limits is None:
+            if not isinstance(feature, Range):
                 continue
             if codes[index] < feature.n_plain:
                 starts = (feature.limits[0], *(feature.edges or ()))

@@ -20,7 +20,7 @@ from nn2rules.questions.compare.predictors import (
     Predictor,
     RulesPredictor,
 )
-from nn2rules.space import Domain
+from nn2rules.space import Domain, Range
 
 Row: TypeAlias = tuple[Fraction, ...]
 
@@ -92,7 +92,7 @@ def _without_gauge(
     """
     centred, total = list(rows), list(bias)
     for feature, start in zip(domain.features, domain.offsets.tolist(), strict=False):
-        if feature.limits is None:
+        if not isinstance(feature, Range):
             first = rows[start]
             total = [a + b for a, b in zip(total, first, strict=True)]
             for column in range(start, start + len(feature)):

@@ -12,7 +12,18 @@ from nn2rules.errors import DomainError
 from nn2rules.language import label_text, unused, value_text
 from nn2rules.network import Layer, Network
 from nn2rules.rules import RuleList
-from nn2rules.space import UNKNOWN, Domain, Feature, Lookup, Value, text_of
+from nn2rules.space import (
+    UNKNOWN,
+    Binned,
+    Domain,
+    Feature,
+    Intervals,
+    Listed,
+    Lookup,
+    Range,
+    Value,
+    text_of,
+)
 
 _NAMED = 5  # values that a sentence names
 
@@ -34,14 +45,16 @@ def common_feature(old: Feature, new: Feature) -> tuple[Feature | None, str]:
             f"feature {old.name!r} is {kinds[0]} in the old one and {kinds[1]} in the "
             f"new one; read both with the same values for it (domain=)"
         )
-    if old.limits is not None:
-        shared, difference = _common_range(old, new)
-    elif old.edges is not None:
-        shared, difference = _common_bins(old, new)
-    elif old.groups is not None or new.groups is not None:
-        shared, difference = _common_groups(old, new)
-    else:
-        shared, difference = _common_values(old, new)
+    shared: Feature | None
+    match old, new:
+        case Range(), Range():
+            shared, difference = _common_range(old, new)
+        case Binned(), Binned():
+            shared, difference = _common_bins(old, new)
+        case Listed(), Listed():
+            shared, difference = _common_values(old, new)
+        case _:
+            shared, difference = _common_groups(old, new)
     refused = tuple(dict.fromkeys([*old.not_missing, *new.not_missing]))
     if shared is not None and shared.not_missing != refused:
         shared = replace(shared, not_missing=refused)
@@ -54,33 +67,30 @@ def codes_in(feature: Feature, common: Feature) -> list[int]:
     Both may be ranges or bins with different cuts; the shared one is cut more finely.
     """
     lookup = Lookup(feature)
-    n_bins = 0 if common.edges is None else common.n_plain
+    n_bins = common.n_intervals
     codes = []
-    if common.edges is not None:
-        first = -math.inf if common.limits is None else common.limits[0]
-        assert feature.edges is not None, "both have numbers"
+    if isinstance(common, Intervals) and isinstance(feature, Intervals):
+        first = common.limits[0] if isinstance(common, Range) else -math.inf
         codes = [bisect_right(feature.edges, start) for start in (first, *common.edges)]
     for code, value in enumerate(common.values[n_bins:], n_bins):
-        if common.other is not None and value == common.other:
-            codes.append(feature.values.index(feature.other))
+        if common.is_other(value):
+            codes.append(feature.other_code)
         else:
-            categories = () if common.groups is None else common.groups[code]
+            categories = common.categories_at(code)
             codes.append(lookup[categories[0] if categories else value])
     return codes
 
 
 def _kind(feature: Feature) -> str:
-    if feature.limits is not None:
+    if isinstance(feature, Range):
         return f"a range of {'whole' if feature.whole else 'real'} numbers"
-    return "a list of values" if feature.edges is None else "numbers in bins"
+    return "numbers in bins" if isinstance(feature, Binned) else "a list of values"
 
 
 # Ranges and bins
 
 
-def _common_range(old: Feature, new: Feature) -> tuple[Feature | None, str]:
-    assert old.limits is not None, "both are ranges"
-    assert new.limits is not None, "both are ranges"
+def _common_range(old: Range, new: Range) -> tuple[Feature | None, str]:
     low, high = (
         max(old.limits[0], new.limits[0]),
         min(old.limits[1], new.limits[1]),
@@ -89,7 +99,7 @@ def _common_range(old: Feature, new: Feature) -> tuple[Feature | None, str]:
     beside = [value for value in old.values[1:] if lookup[value] > 0]
     if old.limits == new.limits and len(beside) + 1 == len(old) == len(new):
         return old, ""
-    ends = [f"{f.limits[0]} to {f.limits[1]}" for f in (old, new) if f.limits]
+    ends = [f"{f.limits[0]} to {f.limits[1]}" for f in (old, new)]
     difference = f"feature {old.name!r} goes from {ends[0]} in the old one, {ends[1]} "
     difference += "in the new one"
     if old.limits == new.limits:
@@ -120,15 +130,15 @@ def _numbers_of_other(one: Feature, other: Feature) -> list[Value]:
     return [value for value in one.values[1:] if lookup[value] == 0]
 
 
-def _common_bins(old: Feature, new: Feature) -> tuple[Feature, str]:
+def _common_bins(old: Binned, new: Binned) -> tuple[Feature, str]:
     """Return bins so narrow that each lies in one bin of both features."""
-    rests = [{*feature.values[feature.n_plain :]} for feature in (old, new)]
+    rests = [{*feature.beside} for feature in (old, new)]
     is_cut_so = (old.edges, old.whole) == (new.edges, new.whole)
     has_other = old.other is not None and new.other is not None
     if is_cut_so and rests[0] == rests[1] and old.other == new.other:
         return old, ""
     is_whole = old.whole or new.whole
-    edges = {*(old.edges or ()), *(new.edges or ())}
+    edges = {*old.edges, *new.edges}
     if is_whole:  # the numbers from an edge on are those from the next whole one on
         edges = {math.ceil(edge) for edge in edges}
     missing = all(None in uncovered for uncovered in rests)
@@ -141,10 +151,10 @@ def _common_bins(old: Feature, new: Feature) -> tuple[Feature, str]:
     return shared, f"feature {old.name!r}: {', '.join(_bin_differences(old, new))}"
 
 
-def _bin_differences(old: Feature, new: Feature) -> list[str]:
+def _bin_differences(old: Binned, new: Binned) -> list[str]:
     differences = []
     if old.edges != new.edges:
-        cuts = [", ".join(map(str, f.edges or ())) for f in (old, new)]
+        cuts = [", ".join(map(str, f.edges)) for f in (old, new)]
         differences.append(
             f"the bins are cut at {cuts[0]} in the old one, {cuts[1]} in the new one"
         )
@@ -233,7 +243,7 @@ def _common_categories(
             same.append(category)
     others = None
     if old.other is not None and new.other is not None:
-        others = (old.values.index(old.other), new.values.index(new.other))
+        others = (old.other_code, new.other_code)
         categories.setdefault(others, [])
     return categories, others, unknown
 
@@ -248,7 +258,7 @@ def _listed(one: Feature, other: Feature) -> str:
 def _unlisted(one: Feature, other: Feature) -> Sequence[Value]:
     """Return the values that only the first of two features has."""
     lookup = Lookup(other)
-    uncovered = UNKNOWN if other.other is None else other.values.index(other.other)
+    uncovered = other.other_code
     return [
         value
         for value in one.values
@@ -360,18 +370,22 @@ def rules_on(
     return boxes[left], rules.answers[left]
 
 
+def _edges(feature: Feature) -> tuple[float, ...]:
+    return feature.edges if isinstance(feature, Intervals) else ()
+
+
 def cut_for(domain: Domain, *several: RuleList) -> Domain:
     """Return a domain whose ranges are cut wherever the rules cut theirs."""
     edges: dict[str, list[float]] = {}
     for feature in domain.features:
-        if feature.limits is None:
+        if not isinstance(feature, Range):
             continue
         low, high = feature.limits
         edges_of_rules = [
             edge
             for rules in several
             if feature.name in rules.domain.names
-            for edge in rules.domain.feature(feature.name).edges or ()
+            for edge in _edges(rules.domain.feature(feature.name))
         ]
         edges[feature.name] = sorted(
             {edge for edge in edges_of_rules if low < edge <= high}

@@ -23,7 +23,7 @@ from nn2rules.questions.evaluate.result import (
 )
 from nn2rules.rules import NO_RULE, Description, RuleList, bit_rows, numbers_for
 from nn2rules.scorecards import TOO_CLOSE, Scorecard, bands_of, lines_of
-from nn2rules.space import Rows, whole_number
+from nn2rules.space import Range, Rows, whole_number
 
 _CHUNK = 1 << 15  # rows at a time
 
@@ -250,7 +250,7 @@ def _sizes(rules: RuleList) -> dict[str, int]:
     allowed = np.add.reduceat(rules.boxes.astype(np.int64), starts, axis=1)
     restricted = allowed < np.array(rules.domain.sizes)
     for index, feature in enumerate(rules.domain.features):
-        if feature.limits is not None:  # a span counts as one value
+        if isinstance(feature, Range):  # a span counts as one value
             start = int(starts[index])
             cells = rules.boxes[:, start : start + feature.n_plain].astype(np.int64)
             begins = (np.diff(cells, axis=1, prepend=0) == 1).sum(axis=1)

@@ -17,10 +17,14 @@ from nn2rules.network import Network
 from nn2rules.rules import Description, numbers_for
 from nn2rules.space import (
     UNKNOWN,
+    Curved,
     Domain,
     Feature,
+    Grouped,
     Inputs,
+    Intervals,
     Lookup,
+    Range,
     Rows,
     Value,
     columns_for,
@@ -115,16 +119,17 @@ def translation(network: Network, rules: Description) -> Translation | None:
 
 def _step(ours: Feature, theirs: Feature, place: int) -> _Step | None:
     """Return a function from one of the network's features to codes of the rules."""
-    is_same = (ours.limits, ours.whole) == (theirs.limits, theirs.whole)
-    if not is_same or ours.curve is not None:
+    if not ours.has_same_numbers(theirs) or isinstance(ours, Curved):
         return None
-    first = 0 if ours.limits is None else 1  # a range has one code for all its numbers
+    first = ours.n_cells  # one: the range of a network is not cut
     codes = [_code(ours, theirs, code) for code in range(first, len(ours))]
     codes_of_rules = np.array(codes, dtype=np.int64)
     if (codes_of_rules == UNKNOWN).any():
         return None
     table = np.append(np.zeros(first, dtype=np.int64), codes_of_rules)
-    edges = np.array(theirs.edges if first else (), dtype=np.float64)
+    edges = np.array(
+        theirs.edges if isinstance(theirs, Range) else (), dtype=np.float64
+    )
 
     def translate(codes: Codes, numbers: Numbers = None) -> Codes:
         translated = table[codes[:, place]]
@@ -139,13 +144,13 @@ def _step(ours: Feature, theirs: Feature, place: int) -> _Step | None:
 def _code(ours: Feature, theirs: Feature, code: int) -> int:
     """Return the one code that has all categories of a value, or `UNKNOWN`."""
     lookup, value = Lookup(theirs), ours.values[code]
-    if ours.groups is None and theirs.groups is None:
+    if not isinstance(ours, Grouped) and not isinstance(theirs, Grouped):
         return lookup[value]
-    if ours.edges is not None or theirs.edges is not None:
+    if isinstance(ours, Intervals) or isinstance(theirs, Intervals):
         return UNKNOWN
-    is_other = ours.other is not None and value == ours.other
+    is_other = ours.is_other(value)
     words: Sequence[Value] = () if is_other else (value,)
-    if ours.groups is not None:
+    if isinstance(ours, Grouped):
         words = ours.groups[code]
     rule_codes = {lookup[word] for word in words}
     if is_other:
@@ -178,7 +183,7 @@ def rows_like(
     for name in names:
         cells = [row[name] for row in rows] if is_listed else frame[name].to_list()
         place = domain.index(name)
-        if numbers is not None and domain.features[place].limits is not None:
+        if numbers is not None and isinstance(domain.features[place], Range):
             decoded = domain.decode(codes, numbers, accepted=True)
             table[name] = [row[name] for row in decoded]
             continue

@@ -14,12 +14,7 @@ from numpy.typing import NDArray
 from nn2rules.engine import DONT_CARE, Judge, Judgement, Point
 from nn2rules.errors import UndecidedError
 from nn2rules.network import Network, certified
-from nn2rules.space import (
-    Boxes,
-    Domain,
-    Feature,
-    Value,
-)
+from nn2rules.space import Boxes, Domain, Feature, Range, Value
 
 
 class Block(NamedTuple):
@@ -58,7 +53,7 @@ class Case:
 
     def is_number(self, feature: int) -> bool:
         """Tell whether the row's value of a feature is a number of a range."""
-        is_range = self.domain.features[feature].limits is not None
+        is_range = isinstance(self.domain.features[feature], Range)
         return is_range and int(self.point.codes[feature]) == 0
 
     def ask(
@@ -103,7 +98,7 @@ def is_changed(
 
 def is_plain(feature: Feature, value: Value) -> bool:
     """Tell whether a value has a place in the order."""
-    return value is not None and (feature.other is None or value != feature.other)
+    return feature.is_ordinary(value)
 
 
 _TRIED = 33  # numbers of a range, including both ends
@@ -169,7 +164,7 @@ def gains_of(case: Case) -> tuple[float, float, list[Gain]]:
 
 def _tried(case: Case, index: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     feature = case.domain.features[index]
-    if feature.limits is None:
+    if not isinstance(feature, Range):
         return np.arange(len(feature)), np.ones(len(feature))
     (low, high), shares = feature.limits, np.linspace(0, 1, _TRIED)
     numbers = np.clip(low * (1 - shares) + high * shares, low, high)
@@ -182,7 +177,7 @@ def _tried(case: Case, index: int) -> tuple[NDArray[np.int64], NDArray[np.float6
 def _direction(case: Case, index: int, code: int, number: float) -> Direction:
     feature, own_code = case.domain.features[index], int(case.point.codes[index])
     in_order = [is_plain(feature, feature.values[c]) for c in (code, own_code)]
-    if feature.limits is not None:
+    if isinstance(feature, Range):
         in_order = [code == 0, own_code == 0]
     if not feature.ordered or not all(in_order):
         return "any"

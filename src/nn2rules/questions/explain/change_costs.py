@@ -20,6 +20,7 @@ from nn2rules.questions.explain.options import Constraints, Prices
 from nn2rules.space import (
     Boxes,
     Feature,
+    Range,
     Span,
     joined,
     next_number,
@@ -53,7 +54,7 @@ def _one_way(case: Case, index: int, *, is_up: bool) -> Block:
     """
     feature, own_block = case.domain.features[index], case.row_block(index)
     code = int(case.point.codes[index])
-    if feature.limits is not None:
+    if isinstance(feature, Range):
         if not case.is_number(index):
             return own_block
         low, high = feature.limits
@@ -169,7 +170,7 @@ class Ladder:
         self._values = self._value_costs(case, index, change, each)
         self.walk: Walk | None = None
         self._numbers: dict[int, int] = {}  # cost → steps
-        is_free = self.feature.limits is not None and bool(allowed.values[0])
+        is_free = isinstance(self.feature, Range) and bool(allowed.values[0])
         self._any_number = change + each if is_free else 0
         if case.is_number(index):
             number = float(case.point.numbers[index])
@@ -203,9 +204,9 @@ class Ladder:
         places = feature.places
         costs = {}
         for code in np.flatnonzero(self._allowed.values).tolist():
-            if code == own_code or (feature.limits is not None and code == 0):
+            if code == own_code or (isinstance(feature, Range) and code == 0):
                 continue
-            is_in_order = feature.limits is None and {code, own_code} <= places.keys()
+            is_in_order = {code, own_code} <= places.keys()  # a range has no places
             steps = abs(places[code] - places[own_code]) if is_in_order else 1
             costs[code] = change + each * steps
         return costs
@@ -242,7 +243,7 @@ class Ladder:
         """Return the lowest level that allows a value, or a number."""
         for level in range(len(self.costs) + 1):
             block = self.block(level)
-            is_number = self.feature.limits is not None and code == 0
+            is_number = isinstance(self.feature, Range) and code == 0
             is_in = not is_number or block.low <= number <= block.high
             if block.values[code] and is_in:
                 return level

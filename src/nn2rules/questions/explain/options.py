@@ -172,7 +172,7 @@ def step_of(feature: Feature, step: Any = None) -> float:
     >>> step_of(Feature.real("income", 0, 90000)), step_of(Feature.real("share", 0, 1))
     (10.0, 0.001)
     """
-    assert feature.limits is not None, "asked only of ranges"
+    assert isinstance(feature, Range), "asked only of ranges"
     if step is not None:
         is_step = is_number(step) and math.isfinite(step) and step > 0
         if not is_step or (feature.whole and step != int(step)):
@@ -201,7 +201,7 @@ def steps_of(domain: Domain, steps: Any) -> dict[int, float]:
             feature = domain.feature(name)
         except DomainError as error:
             raise OptionError(f"steps: {error}") from None
-        if feature.limits is None:
+        if not isinstance(feature, Range):
             raise OptionError(
                 f"steps: feature {name!r} has listed values, and each of them is one "
                 f"step; only ranges of numbers have a step size"
@@ -209,7 +209,7 @@ def steps_of(domain: Domain, steps: Any) -> dict[int, float]:
     return {
         index: step_of(feature, named_steps.get(feature.name))
         for index, feature in enumerate(domain.features)
-        if feature.limits is not None
+        if isinstance(feature, Range)
     }
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from nn2rules.language import count, label_text, value_condition
 from nn2rules.output import Grid, Heading, Paragraph, Part
-from nn2rules.space import Feature, Value, is_missing, is_number
+from nn2rules.space import Feature, Range, Value, is_missing, is_number
 
 if TYPE_CHECKING:
     from nn2rules.questions.explain.result import Explanation
@@ -170,7 +170,7 @@ def _is_from_missing(explanation: "Explanation", change: dict[str, Value]) -> bo
         explanation.domain is not None
         and is_missing(explanation.row[name])
         and is_number(value)
-        and explanation.domain.feature(name).limits is not None
+        and isinstance(explanation.domain.feature(name), Range)
         for name, value in change.items()
     )
 

@@ -21,6 +21,7 @@ from nn2rules.questions.explain.case import Block, Case, is_changed, is_plain
 from nn2rules.questions.explain.change_costs import Ladder, decimal
 from nn2rules.questions.explain.hitting_sets import Demands
 from nn2rules.questions.explain.small_changes import SmallChanges, flipping_sets
+from nn2rules.space import Range
 
 
 def widened(
@@ -58,12 +59,12 @@ class _Widening:
         feature, own_block = self.case.domain.features[index], self.blocks[index]
         code = int(self.case.point.codes[index])
         codes = [c for c in range(len(feature)) if c != code]
-        if feature.limits is not None:
+        if isinstance(feature, Range):
             codes = [c for c in codes if c]
             if code:
                 self._add_range(index)
         plain = [c for c in codes if is_plain(feature, feature.values[c])]
-        is_range = feature.ordered and feature.limits is None
+        is_range = feature.ordered and not isinstance(feature, Range)
         is_range = is_range and is_plain(feature, feature.values[code])
         if is_range:
             order = sorted(feature.places, key=lambda c: feature.places[c])
@@ -96,9 +97,9 @@ class _Widening:
 
     def numbers(self, index: int, step: float) -> None:
         """Move both ends of a range outwards, to multiples of a step."""
-        limits = self.case.domain.features[index].limits
-        assert limits is not None, "asked only of ranges"
-        for end, is_up in zip(reversed(limits), (True, False), strict=True):
+        feature = self.case.domain.features[index]
+        assert isinstance(feature, Range), "asked only of ranges"
+        for end, is_up in zip(reversed(feature.limits), (True, False), strict=True):
             self._move(index, decimal(step), float(end), is_up=is_up)
 
     def _move(self, index: int, step: Fraction, end: float, *, is_up: bool) -> None:

@@ -42,7 +42,7 @@ from nn2rules.questions.explain.options import Constraints, Prices, ReasonCodes,
 from nn2rules.questions.explain.reasons import Reasons, find_reasons, widened
 from nn2rules.questions.explain.result import CoveringRule, Explanation, Proved
 from nn2rules.rules import RuleList
-from nn2rules.space import Domain, Rows, Span, Value, inside, plain_number
+from nn2rules.space import Domain, Range, Rows, Span, Value, inside, plain_number
 
 _FOR_REASONS = 0.5
 """Share of a row's time; the rest is for counterfactuals, then to widen reasons."""
@@ -345,7 +345,7 @@ def _allowed_values(case: Case, blocks: Mapping[int, Block]) -> dict[str, Any]:
         feature, block = case.domain.features[index], blocks[index]
         parts: list[Value | Span] = []
         first = 0
-        if feature.limits is not None:
+        if isinstance(feature, Range):
             first = 1
             low, high = plain_number(block.low), plain_number(block.high)
             if block.values[0]:

@@ -165,9 +165,8 @@ def _check_rules(network: Network, rules: RuleList) -> None:
         )
     ours, theirs = network.domain, rules.domain.uncut
     is_known = ours.names == theirs.names and all(
-        (ours_feature.values, ours_feature.limits, ours_feature.whole)
-        == (their.values, their.limits, their.whole)
-        for ours_feature, their in zip(ours.features, theirs.features, strict=True)
+        our.values == their.values and our.has_same_numbers(their)
+        for our, their in zip(ours.features, theirs.features, strict=True)
     )
     if not is_known:
         raise DomainError(
