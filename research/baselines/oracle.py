@@ -114,7 +114,7 @@ def domain_for(oracle: Any, domain: Domain | None) -> Domain:
 def _refuse_groups(domain: Domain) -> None:
     """Refuse groups of words, of which an oracle would be asked about one word only."""
     for feature in domain.features:
-        if feature.joins_words:
+        if feature.joins_categories:
             raise OptionError(
                 f"feature {feature.name!r} has groups of words, which the oracle may "
                 f"tell apart; give the words as values"

@@ -456,7 +456,7 @@ def _condition(feature: Feature) -> str:
         return f"{feature.name} > {sum(feature.limits) / 2:g}"
     if isinstance(feature, Intervals):
         return f"{feature.name} >= {feature.edges[0]:g}"
-    value = feature.words[-1]
+    value = feature.categories[-1]
     label = feature.values.index(value) if feature.labels else None
     shown = value if label is None else feature.labels[label]
     return f"{feature.name} = {'missing' if shown is None else shown}"

@@ -335,7 +335,7 @@ def test_a_part_of_a_value_is_not_taken_for_all_of_it(text, place, reason):
 @given(st.data())
 def test_words_are_read_as_rows_are(data):
     feature = data.draw(grouped("job"))
-    words = [word for word in feature.words if isinstance(word, str)]
+    words = [word for word in feature.categories if isinstance(word, str)]
     chosen = data.draw(
         st.lists(st.sampled_from(words), unique=True) if words else st.just([])
     )

@@ -85,7 +85,7 @@ def test_a_word_finds_its_group(feature, cell):
     for code, group in enumerate(feature.groups):
         for word in group:
             assert lookup[word] == code
-    words = [word for word in feature.words if word is not None]
+    words = [word for word in feature.categories if word is not None]
     among_words = any(isinstance(word, str) for word in words)
     assume(among_words or not (isinstance(cell, str) and Lookup(NUMBERS)[cell] == 1))
     assert lookup[cell] == plain_code(feature, cell)
@@ -124,7 +124,7 @@ def test_a_name_never_hides_a_word():
         Feature("x", (7, "b"), groups=(("a",), ("b",)))
     made = Feature.grouped("x", [["a", "b"], ["a, b"], ["other"], []], other=3)
     assert made.values == ("a, b_", "a, b", "other", "other_")
-    assert Feature("x", ("low", "high"), groups=((1, 2), (3,))).words == (1, 2, 3)
+    assert Feature("x", ("low", "high"), groups=((1, 2), (3,))).categories == (1, 2, 3)
 
 
 def test_an_unknown_word_is_told_the_words():
@@ -259,7 +259,7 @@ def network_of(jobs=JOBS, seed=0):
 def rows_of(network):
     """Return every row of words, and one of a stranger."""
     columns = [
-        [*feature.words, *([STRANGER] if feature.other is not None else [])]
+        [*feature.categories, *([STRANGER] if feature.other is not None else [])]
         for feature in network.domain.features
     ]
     return [
@@ -457,7 +457,8 @@ def test_the_network_is_compared_where_its_groups_lie_in_those_of_rules():
         found = translation(fine, rules)
         if found is None:
             return None
-        return found(np.array([[0, 0, 0], [1, 0, 0], [2, 0, 0]]), None)[:, 0].tolist()
+        codes = np.array([[0, 0, 0], [1, 0, 0], [2, 0, 0]])
+        return found(codes, None).codes[:, 0].tolist()
 
     assert translated([["a", "b"], ["c", "d"]]) == [0, 0, 1]
     assert translated([["c", "d"], ["a"], []], other=2) == [1, 2, 0]
@@ -486,13 +487,13 @@ def test_the_command_line_takes_words(tmp_path):
 
 def test_values_that_are_the_words_themselves():
     plain = Feature.grouped("job", [["clerk"], [7], []], other=2, missing=True)
-    assert not plain.joins_words
+    assert not plain.joins_categories
     named = Feature("job", ("few", "many"), groups=((1,), (2,)))
-    assert named.joins_words
+    assert named.joins_categories
     more = Feature(
         "job", ("clerk", "cook"), other="cook", groups=(("clerk",), ("cook",))
     )
-    assert more.joins_words
+    assert more.joins_categories
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,7 @@ def _beyond(column: Column) -> list[Value]:
 def _unlisted(column: Column) -> list[Value]:
     """Return cells that are not listed."""
     feature = column.feature
-    known: set[Value] = {*feature.words, *feature.values}
+    known: set[Value] = {*feature.categories, *feature.values}
     if column.kind == "truth":
         return []
     if column.kind == "text":

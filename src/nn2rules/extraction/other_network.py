@@ -14,7 +14,7 @@ from nn2rules.extraction.certifying import network_digest
 from nn2rules.language import label_text, limits_text, quoted, value_text
 from nn2rules.network import Layer, Network
 from nn2rules.rules import Description, certificate_of
-from nn2rules.space import Domain, Feature, Grouped, Intervals, Range
+from nn2rules.space import Domain, Feature, Range
 
 _NAMED = 3
 """How many features, or values of a feature, a sentence lists."""
@@ -112,7 +112,7 @@ def _other_values(theirs: Feature, ours: Feature) -> list[str]:
     name = quoted(theirs.name)
     if isinstance(theirs, Range) and isinstance(ours, Range):
         return [f"{limits_text(theirs)} in the rules, {_rest(ours)} in the model"]
-    kinds = [_kind(feature) for feature in (theirs, ours)]
+    kinds = [feature.kind for feature in (theirs, ours)]
     if kinds[0] != kinds[1]:
         return [f"{name} is {kinds[0]} in the rules, {kinds[1]} in the model"]
     texts = []
@@ -131,16 +131,6 @@ def _rest(feature: Range) -> str:
     return limits_text(feature).removeprefix(quoted(feature.name)).lstrip()
 
 
-def _kind(feature: Feature) -> str:
-    if isinstance(feature, Range):
-        return "a range"
-    if isinstance(feature, Intervals):
-        return "numbers in bins"
-    return (
-        "groups of categories" if isinstance(feature, Grouped) else "a list of values"
-    )
-
-
 def _some(texts: list[str]) -> str:
     """Return the first few texts, and how many more there are."""
     more = len(texts) - _NAMED
@@ -154,7 +144,7 @@ def _on_domain(network: Network, domain: Domain) -> Network | None:
     columns: list[int] = []
     for feature in domain.features:
         ours = network.domain.feature(feature.name)
-        if _kind(ours) != _kind(feature) or ours.whole != feature.whole:
+        if ours.kind != feature.kind or ours.whole != feature.whole:
             return None
         start = int(network.domain.offsets[network.domain.index(feature.name)])
         first = 1 if isinstance(feature, Range) else 0

@@ -212,7 +212,7 @@ def _refuse_numbers(domain: Domain, allowed: Mapping[str, Any]) -> None:
 def _refuse_joined_words(domain: Domain) -> None:
     """Refuse to ask a function about rows, which would not hold the user's words."""
     for feature in domain.features:
-        if feature.joins_words:
+        if feature.joins_categories:
             raise OptionError(
                 f"impossible: a function is asked about rows of words, and feature "
                 f"{feature.name!r} has groups of them; give a list of dicts instead"

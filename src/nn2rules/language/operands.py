@@ -64,7 +64,7 @@ class Words:
     def __init__(self, feature: Feature) -> None:
         assert isinstance(feature, Grouped), "asked only of groups"
         self.feature = feature
-        self._words = feature.words
+        self._words = feature.categories
         self._lookup = Lookup(Feature(feature.name, self._words or ("",)))
         places = iter(range(len(self._words)))
         self._groups: list[Part] = [

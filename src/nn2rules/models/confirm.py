@@ -237,7 +237,7 @@ def refused_spellings(outputs: Outputs, maker: RowMaker) -> dict[str, list[str]]
     """Return the spellings of missing, by feature, that a model treats differently."""
     refused = {}
     for index, feature in enumerate(maker.domain.features):
-        if None in feature.words:
+        if None in feature.categories:
             spellings = _distinguished_spellings(outputs, maker, index)
             if spellings:
                 refused[feature.name] = spellings

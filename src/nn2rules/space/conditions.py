@@ -199,7 +199,7 @@ def refuse_parts(feature: Feature, values: Sequence[object], option: str) -> Non
     if isinstance(feature, Range):
         return
     lookup = Lookup(feature)
-    words = Lookup(Feature(feature.name, feature.words or ("",)))
+    words = Lookup(Feature(feature.name, feature.categories or ("",)))
     named = {words[value] for value in values}
     for value in values:
         code = lookup[value]

@@ -403,7 +403,7 @@ def _unknown(
     return UnknownValueError(
         feature.name,
         value,
-        feature.words,
+        feature.categories,
         row=row,
         limits=own.limits if isinstance(own, Range) else None,
         whole=own.whole,

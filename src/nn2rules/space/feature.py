@@ -93,8 +93,8 @@ class Feature:
     options: ClassVar[tuple[str, ...]] = ()
     """The options that a kind takes, besides `name`, `values` and `not_missing`."""
 
-    described: ClassVar[str] = ""
-    """How messages describe a feature of this kind."""
+    kind: ClassVar[str] = ""
+    """What messages call a feature of this kind."""
 
     def __new__(
         cls,
@@ -126,9 +126,9 @@ class Feature:
         subject = f"feature {name!r}"
         from nn2rules.space.feature_kinds import kind_of  # kinds derive from this class
 
-        kind = kind_of(subject, given) if cls is Feature else cls
-        refuse_options(subject, kind.described, given, kind.options)
-        feature: Any = object.__new__(kind)
+        made = kind_of(subject, given) if cls is Feature else cls
+        refuse_options(f"{subject} ({made.kind})", given, made.options)
+        feature: Any = object.__new__(made)
         given |= {"name": name, "values": checked_values(subject, values)}
         given["not_missing"] = checked_spellings(subject, not_missing)
         for one in fields(feature):
@@ -274,7 +274,7 @@ class Feature:
         return ()
 
     @property
-    def joins_words(self) -> bool:
+    def joins_categories(self) -> bool:
         """Whether a value is not the one category that rows hold for it."""
         return False
 
@@ -334,7 +334,7 @@ class Feature:
         return self.values[self.n_plain :]
 
     @property
-    def words(self) -> tuple[Value, ...]:
+    def categories(self) -> tuple[Value, ...]:
         """What cells may hold, as far as it is listed: the categories of all groups.
 
         Without groups, the values.
@@ -374,7 +374,7 @@ class Feature:
         """Tell whether a cell is missing in a spelling that is not accepted here."""
         if spelling_of(cell) not in self.not_missing:
             return False
-        return not (isinstance(cell, str) and cell in self.words)
+        return not (isinstance(cell, str) and cell in self.categories)
 
     @property
     def cells(self) -> tuple[Value, ...]:

@@ -113,14 +113,14 @@ def check_special(
 
 
 def refuse_options(
-    subject: str, kind: str, given: Mapping[str, object], allowed: Sequence[str]
+    subject: str, given: Mapping[str, object], allowed: Sequence[str]
 ) -> None:
     """Refuse options that a kind of feature does not have."""
     for name, option in given.items():
         is_flag = isinstance(option, bool | np.bool_)
         is_given = bool(option) if is_flag else option is not None
         if name not in allowed and is_given:
-            raise DomainError(f"{subject} {kind}, and no {name!r}")
+            raise DomainError(f"{subject} has no {name!r}")
 
 
 def _plain(number: float) -> float:

@@ -39,7 +39,7 @@ class Listed(Feature):
     ordered: bool
 
     options: ClassVar = ("ordered", "labels", "other")
-    described: ClassVar = "has a list of values"
+    kind: ClassVar = "a list of values"
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -71,7 +71,7 @@ class Binned(Intervals):
     """Numbers in bins: see `Feature.bins`."""
 
     options: ClassVar = ("ordered", "labels", "edges", "other", "whole")
-    described: ClassVar = "has bins of numbers"
+    kind: ClassVar = "numbers in bins"
 
     def _check(self, subject: str) -> None:
         Feature._check(self, subject)
@@ -92,7 +92,7 @@ class Range(Intervals):
     limits: tuple[float, float]
 
     options: ClassVar = ("ordered", "edges", "whole", "limits")
-    described: ClassVar = "has a range of numbers"
+    kind: ClassVar = "a range"
 
     def _check(self, subject: str) -> None:
         self._set("limits", checked_limits(subject, self.limits, whole=self.whole))
@@ -214,7 +214,7 @@ class Curved(Range):
     curve: Curve
 
     options: ClassVar = ("ordered", "edges", "limits", "curve")
-    described: ClassVar = "has a range along a curve"
+    kind: ClassVar = "a range along a curve"
 
     def _check(self, subject: str) -> None:
         if self.limits != self.curve.limits:
@@ -286,7 +286,7 @@ class Grouped(Feature):
     groups: Groups
 
     options: ClassVar = ("other", "groups")
-    described: ClassVar = "has groups of words"
+    kind: ClassVar = "groups of categories"
 
     def _check(self, subject: str) -> None:
         Feature._check(self, subject)
@@ -305,12 +305,12 @@ class Grouped(Feature):
         return self.groups[code]
 
     @property
-    def words(self) -> tuple[Value, ...]:
+    def categories(self) -> tuple[Value, ...]:
         """The categories of all groups."""
         return (*chain(*self.groups),)
 
     @property
-    def joins_words(self) -> bool:
+    def joins_categories(self) -> bool:
         """Whether a value is not the one category that rows hold for it."""
         return any(
             group and (group != (value,) or value == self.other)

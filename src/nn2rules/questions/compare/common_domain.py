@@ -233,7 +233,7 @@ def _common_categories(
     lookups = [Lookup(old), Lookup(new)]
     categories: dict[Codes, list[Value]] = {}
     unknown: list[Value] = []
-    for category in dict.fromkeys([*old.words, *new.words]):
+    for category in dict.fromkeys([*old.categories, *new.categories]):
         codes = (lookups[0][category], lookups[1][category])
         if UNKNOWN in codes:
             unknown.append(category)

@@ -156,7 +156,7 @@ def _code(ours: Feature, theirs: Feature, code: int) -> int:
     if is_other:
         network_lookup, has_others = Lookup(ours), theirs.other is not None
         rule_codes |= {
-            lookup[word] for word in theirs.words if network_lookup[word] == code
+            lookup[word] for word in theirs.categories if network_lookup[word] == code
         }
         rule_codes.add(lookup[theirs.other] if has_others else UNKNOWN)
     return rule_codes.pop() if len(rule_codes) == 1 else UNKNOWN
@@ -171,7 +171,7 @@ def rows_like(
     differently from the domain without showing every spelling, or a value stands for
     several categories.
     """
-    if any(feature.joins_words for feature in domain.features):
+    if any(feature.joins_categories for feature in domain.features):
         return None
     rows = listed_rows(rows)
     is_listed = isinstance(rows, list | tuple)
