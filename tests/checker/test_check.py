@@ -769,8 +769,9 @@ ALLOWED = {
     "output": ANY,
     "rules": {"RuleList", "certificate_of"},
     "scorecards": {"CardRegion", "Column", "PointsTable", "Scorecard"},
-    "space": {"Curve", "Domain", "Feature", "Rows", "Shape", "Value", "plain_number",
-              "refuse_curves", "text_of", "whole_number"},
+    "space": {"Binned", "Curve", "Curved", "Domain", "Feature", "Grouped", "Range",
+              "Rows", "Shape", "Value", "plain_number", "refuse_curves", "text_of",
+              "whole_number"},
 }  # fmt: skip
 """What the checker may use of other rooms: values, files, and who does the work."""
 

@@ -93,6 +93,8 @@ def test_copies_are_equal(name):
             "has no 'labels'",
         ),
         (lambda: replace(PAY, other="999"), "has no 'other'"),
+        (lambda: replace(FEATURES["bins"], edges=None), r"in bins\) needs 'edges'"),
+        (lambda: Curved("x", ("a",), edges=(), limits=(0, 1)), "needs 'curve'"),
         (
             lambda: Listed("x", ("a",), edges=(1,)),
             r"of values\) has no 'edg",

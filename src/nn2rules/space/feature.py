@@ -132,6 +132,8 @@ class Feature:
         given |= {"name": name, "values": checked_values(subject, values)}
         given["not_missing"] = checked_spellings(subject, not_missing)
         for one in fields(feature):
+            if given[one.name] is None and one.name not in ("labels", "other"):
+                raise DomainError(f"{subject} ({made.kind}) needs {one.name!r}")
             object.__setattr__(feature, one.name, given[one.name])
         feature._check(subject)
         return feature  # type: ignore[no-any-return]
