@@ -61,7 +61,7 @@ def _feature(feature: Feature) -> dict[str, Any]:
     if isinstance(feature, Range):
         low, high = feature.limits
         entry |= {"low": low, "high": high, "whole": feature.whole}
-        entry["edges"] = list(feature.edges or ())
+        entry["edges"] = list(feature.edges)
     return entry
 
 

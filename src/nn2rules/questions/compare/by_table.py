@@ -99,7 +99,7 @@ class TableDifferences:
             if not isinstance(feature, Range):
                 continue
             if codes[index] < feature.n_plain:
-                starts = (feature.limits[0], *(feature.edges or ()))
+                starts = (feature.limits[0], *feature.edges)
                 numbers[index] = starts[codes[index]]
             codes[index] = max(0, codes[index] - (feature.n_plain - 1))
         return codes, numbers
