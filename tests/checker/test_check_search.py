@@ -98,8 +98,8 @@ def edited(rules: RuleList, rng: np.random.Generator) -> RuleList:
     if several[k]:
         at = int(rng.integers(len(several[k])))
         condition = several[k].pop(at)
-        limits = rules.domain.feature(condition.feature).limits
-        if limits is not None and rng.random() < 0.7:
+        feature = rules.domain.feature(condition.feature)
+        if isinstance(feature, Range) and rng.random() < 0.7:
             spans = [one for one in condition.values if isinstance(one, tuple)]
             beside = [one for one in condition.values if not isinstance(one, tuple)]
             wider = [(low, min(HIGH, high + 1)) for low, high in spans[-1:]]

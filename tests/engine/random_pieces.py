@@ -103,7 +103,9 @@ def next_to(
     """Yield inputs on both sides of where functions are 0, along one number."""
     domain = network.domain
     ranged = [
-        f for f, code in enumerate(codes) if domain.features[f].limits and not code
+        f
+        for f, code in enumerate(codes)
+        if isinstance(domain.features[f], Range) and not code
     ]
     for form in forms if ranged else ():
         feature = int(rng.choice(ranged))

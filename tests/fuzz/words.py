@@ -8,6 +8,7 @@ from numpy.random import Generator
 
 from nn2rules import Feature
 from nn2rules.language.text import condition_text
+from nn2rules.space import Intervals
 
 
 def read_conditions(rng: Generator) -> int:
@@ -41,9 +42,9 @@ def _feature(rng: Generator) -> Feature:
 
 def _cells(feature: Feature, code: int) -> list[Any]:
     """Return what may stand in a row for a value: numbers of a bin, or itself."""
-    edges = feature.edges
-    if edges is None or feature.values[code] is None:
+    if not isinstance(feature, Intervals) or feature.values[code] is None:
         return [feature.values[code]]
+    edges = feature.edges
     low = edges[code - 1] if code else edges[0] - 5
     high = edges[code] if code < len(edges) else low + 5
     return [low, (low + high) / 2, float(np.nextafter(high, -np.inf))]
