@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from nn2rules.language import label_text, value_words
 from nn2rules.monitoring.reading import EncodedColumn
-from nn2rules.space import UNKNOWN, Feature, is_number, plain_number
+from nn2rules.space import UNKNOWN, Feature, Intervals, Range, is_number, plain_number
 
 OUTSIDE = "outside the domain"
 NO_SCORE = "no score"
@@ -145,10 +145,10 @@ class FeatureCells:
 
 def is_binned(feature: Feature) -> bool:
     """Tell whether numbers of a feature are put into bins, as it has so many."""
-    if feature.limits is not None:
+    if isinstance(feature, Range):
         return True
     plain = feature.values[: feature.n_plain]
-    is_listed = feature.edges is None and all(map(is_number, plain))
+    is_listed = not isinstance(feature, Intervals) and all(map(is_number, plain))
     return is_listed and len(plain) > _MOST_LISTED
 
 
@@ -161,7 +161,7 @@ def collect(quantiles: Quantiles, feature: Feature, column: EncodedColumn) -> No
 
 def _numbers(feature: Feature, column: EncodedColumn) -> NDArray[np.float64]:
     """Return the number of each distinct cell; anything where there is none."""
-    if feature.limits is not None:
+    if isinstance(feature, Range):
         return column.numbers
     plain = feature.values[: feature.n_plain]
     numbers = np.array([float(value) for value in plain])  # type: ignore[arg-type]

@@ -33,6 +33,7 @@ from nn2rules.space import (
     Domain,
     Feature,
     Lookup,
+    Range,
     Rows,
     cells_of,
     column_names,
@@ -257,7 +258,7 @@ class Encoder:
         if feature.not_missing and not self._is_file:
             codes[[*map(feature.refuses, column.cells)]] = UNKNOWN
         numbers = np.ones(len(codes))
-        if feature.limits is not None:
+        if isinstance(feature, Range):
             numbers[:] = [lookup.number(cell) for cell in column.cells]
         return EncodedColumn(codes, numbers, column.places)
 
