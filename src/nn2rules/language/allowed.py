@@ -58,7 +58,7 @@ def plain_values(feature: Feature) -> Allowed:
 
 
 def plain_codes(feature: Feature) -> list[int]:
-    """Return the codes of values that are neither missing nor stand for others."""
+    """Return the codes of values that are neither missing nor the one for others."""
     return [
         code for code, value in enumerate(feature.values) if feature.is_ordinary(value)
     ]
@@ -141,7 +141,7 @@ def compared(feature: Feature, sign: str, number: float) -> Allowed:
 
 
 def compared_place(feature: Feature, sign: str, code: int) -> Allowed:
-    """Return the values that stand before, or behind, one in the order."""
+    """Return the values before, or after, one in the order."""
     if not feature.ordered:
         raise DomainError(f"feature {feature.name!r} has no order, only =, ≠ and in")
     plain = plain_codes(feature)

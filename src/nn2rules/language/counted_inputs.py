@@ -210,7 +210,7 @@ def _refuse_numbers(domain: Domain, allowed: Mapping[str, Any]) -> None:
 
 
 def _refuse_joined_words(domain: Domain) -> None:
-    """Refuse to ask a function about rows, which would not hold the user's words."""
+    """Refuse to ask a function about rows without the user's categories."""
     for feature in domain.features:
         if feature.joins_categories:
             raise OptionError(

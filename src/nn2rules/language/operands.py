@@ -1,4 +1,4 @@
-"""Values in a text: what can stand beside a sign, and what that allows."""
+"""Values in a text: what may follow a sign, and what that allows."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial, reduce
@@ -22,7 +22,7 @@ from nn2rules.space import (
 )
 
 Part = frozenset[int]
-"""Some words, by their places; -1 is all those that nobody listed."""
+"""Some categories, by their places; -1 is all those not listed."""
 
 Token = tuple[str, bool]
 """A text, and whether it stood in quotation marks."""
@@ -32,7 +32,7 @@ _MOST_SHOWN = 12
 
 
 def codes_of_words(feature: Feature, said: Sequence[Token]) -> frozenset[int]:
-    """Return the groups whose words, or names, are said.
+    """Return the groups whose categories, or names, are given.
 
     Raises
     ------
@@ -55,7 +55,7 @@ def codes_of_words(feature: Feature, said: Sequence[Token]) -> frozenset[int]:
 
 
 class Words:
-    """What texts can mean for a feature with groups of words.
+    """What texts can mean for a feature with groups of categories.
 
     A text is a word, or the name of a group, or *other* for the words that nobody
     listed, if their group has words of its own beside them. Words come before names.
@@ -95,7 +95,7 @@ class Words:
             found += [] if part in found else [part]
 
     def parts(self, scanner: Scanner, place: int) -> Iterator[tuple[Part, int]]:
-        """Yield the words that a text at a place can mean, and what follows."""
+        """Yield the categories that a text at a place can mean, and what follows."""
         found = scanner.quoted(place)
         if found is not None:
             text, stop = found
@@ -116,14 +116,14 @@ class Words:
         return [] if place == UNKNOWN else [frozenset([place])]
 
     def whole(self, parts: Iterable[Part]) -> Allowed | None:
-        """Return the groups that words make up; None if one of them is not whole."""
+        """Return the groups that categories make up; None if one is not whole."""
         named = frozenset(chain(*parts))
         codes = [code for code, group in enumerate(self._groups) if group <= named]
         made = frozenset(chain(*(self._groups[code] for code in codes)))
         return Allowed(codes=frozenset(codes)) if made == named else None
 
     def missed(self, part: Part, parts: Iterable[Part]) -> str | None:
-        """Say why some words are no group, if the group of the first is not whole."""
+        """Say why categories are not a group, if that of the first is not whole."""
         named = frozenset(chain(*parts))
         for code, group in enumerate(self._groups):
             if part & group and not group <= named:
@@ -138,7 +138,7 @@ class Words:
         return None
 
     def token(self, text: str, *, is_quoted: bool) -> Part:
-        """Return the words that a text means that stands alone.
+        """Return the categories that a text means by itself.
 
         Raises
         ------
@@ -219,7 +219,7 @@ class ValueReader:
                 self.scanner.fail(found[1], "expected ',' or '}'")
 
     def _part(self, index: int, place: int) -> Iterator[tuple[tuple[Part, int], int]]:
-        """Yield some words of groups, with their place in the text."""
+        """Yield some categories of groups, with their place in the text."""
         words = self._words[index]
         assert words is not None, "asked only of groups"
         is_found = False
@@ -230,7 +230,7 @@ class ValueReader:
             self.refuse(index, place)
 
     def _whole(self, words: Words, parts: list[tuple[Part, int]]) -> Allowed | None:
-        """Return the groups that words make up; None, and a note, if one is parted."""
+        """Return the groups of some categories; None, and a note, if one is split."""
         named = [part for part, _ in parts]
         allowed = words.whole(named)
         if allowed is None:
@@ -241,7 +241,7 @@ class ValueReader:
         return allowed
 
     def _one(self, index: int, place: int) -> Iterator[tuple[Allowed, int]]:
-        """Yield the values that a text at a place can mean, where words are values."""
+        """Yield the values that a text at a place can mean, without groups."""
         feature = self.domain.features[index]
         found = False
         for value, stop in self.operands(index, place):
@@ -263,7 +263,7 @@ class ValueReader:
             self.refuse(index, place)
 
     def refuse(self, index: int, place: int) -> None:
-        """Note that what stands at a place is no value of a feature."""
+        """Note that the text at a place is not a value of a feature."""
         self.scanner.fail(place, self._unknown(self.domain.features[index], place))
 
     def _unknown(self, feature: Feature, place: int) -> str:
@@ -319,7 +319,7 @@ class ValueReader:
 
 
 def _is_part(feature: Feature, code: int, number: float | None) -> bool:
-    """Tell whether a value stands for more than the text by which it was found."""
+    """Tell whether a value is more than the text by which it was found."""
     if feature.is_other(feature.values[code]):
         return True
     if not isinstance(feature, Intervals) or number is None or code >= feature.n_plain:
@@ -342,7 +342,7 @@ def longest_first(texts: Mapping[str, int]) -> dict[str, int]:
 
 
 def _spellings(feature: Feature) -> tuple[dict[str, int], dict[str, int]]:
-    """Return which texts stand for which codes: bare ones, and those in quotes.
+    """Return the code that each text means: bare texts, and those in quotes.
 
     What rules print comes first; the value itself is known, too, where rules print a
     label for it. The cells of a range have no name.

@@ -69,7 +69,7 @@ class ConditionReader:
         self._values = ValueReader(scanner, domain)
 
     def checked(self, found: Sequence[Found]) -> tuple[Condition, ...]:
-        """Return conditions with all that is said of a feature put together."""
+        """Return conditions, those on one feature joined."""
         told: dict[int, Allowed] = {}
         for index, allowed, place in found:
             both = common(told[index], allowed) if index in told else allowed
@@ -186,7 +186,7 @@ class ConditionReader:
             self.refuse_name(place)
 
     def refuse_name(self, place: int) -> None:
-        """Note that what stands at a place is no name of a feature."""
+        """Note that the text at a place is not the name of a feature."""
         known = ", ".join(quoted(name) for name in self.domain.names)
         word = self.scanner.shown(place)
         reason = f"there is no feature {word}; there are {known}"
@@ -207,7 +207,7 @@ class ConditionReader:
         yield index, lower, place
 
     def _tail(self, index: int, place: int) -> Iterator[tuple[Allowed, int]]:
-        """Yield what may stand behind a name, and the place behind it."""
+        """Yield what may follow a name, and the place behind it."""
         feature, scan = self.domain.features[index], self.scanner
         number = scan.word(place, "is", "a", "number")
         if number is not None:
@@ -285,7 +285,7 @@ Said: TypeAlias = str | Mapping[str, Any] | Sequence[Condition] | None
 
 
 def conditions_for(domain: Domain, said: Said, what: str) -> tuple[Condition, ...]:
-    """Return conditions, in whichever form they are said.
+    """Return conditions, regardless of the form in which they are given.
 
     A mapping has for each feature a value, or its label, or a list of them; of a range
     of numbers a tuple (low, high) is all from one to the other.

@@ -51,7 +51,7 @@ class Scanner:
         return self.skip(place) == len(self.text)
 
     def word(self, place: int, *words: str) -> int | None:
-        """Return the place behind words that stand here, or None."""
+        """Return the place behind these words if they are here, or None."""
         for word in words:
             place = self.skip(place)
             if not self.text.startswith(word, place):
@@ -62,7 +62,7 @@ class Scanner:
         return place
 
     def sign(self, place: int, among: str) -> tuple[str, int] | None:
-        """Return the sign that stands here, if it is one of some, and what follows."""
+        """Return the sign at this place, if it is one of some, and what follows."""
         place = self.skip(place)
         for sign, spellings in _SIGNS.items():
             for spelling in spellings:
@@ -72,7 +72,7 @@ class Scanner:
         return None
 
     def number(self, place: int) -> tuple[str, int] | None:
-        """Return the text of the number that stands here."""
+        """Return the text of the number at this place."""
         found = _NUMBER.match(self.text, self.skip(place))
         if found is None or not self._is_over(found.end(), found[0]):
             return None
@@ -84,7 +84,7 @@ class Scanner:
         return found[0] if found else self.text[self.skip(place) :][:1]
 
     def quoted(self, place: int) -> tuple[str, int] | None:
-        """Return the text in quotation marks that stands here."""
+        """Return the text in quotation marks at this place."""
         place = self.skip(place)
         if not self.text.startswith('"', place):
             return None
@@ -96,7 +96,7 @@ class Scanner:
         return found, stop
 
     def known(self, place: int, bare: Mapping[str, int]) -> Iterator[tuple[int, int]]:
-        """Yield what a text at a place stands for, and what follows, longest first.
+        """Yield what a text at a place means, and what follows, longest first.
 
         Parameters
         ----------

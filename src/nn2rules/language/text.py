@@ -1,4 +1,4 @@
-"""The words of rules: conditions, class labels, numbers."""
+"""The text of rules: conditions, class labels, numbers."""
 
 import json
 import re
@@ -74,7 +74,7 @@ def label_text(label: Value) -> str:
 
 
 def allowed_text(feature: Feature, values: Sequence[Value | Span]) -> str:
-    """Return which values are allowed, in the fewest words.
+    """Return which values are allowed, as briefly as possible.
 
     Examples
     --------
@@ -161,7 +161,7 @@ def _allowed(feature: Feature, values: Sequence[Value | Span]) -> tuple[str, lis
 
 
 def _allowed_words(feature: Feature, values: Sequence[Value | Span]) -> str:
-    """Return which words are allowed, in the fewest words that are true of all rows.
+    """Return which categories are allowed, as briefly as is true of all rows.
 
     Words that nobody listed belong to the group for others: where it is allowed, *all
     but* includes them, as does its name if it has no words of its own. Where it is not,
@@ -187,7 +187,7 @@ def _several(kind: str, texts: Sequence[str]) -> str:
 
 
 def _group_texts(feature: Feature, code: int) -> list[str]:
-    """Return the words of a group as rules print them, and *other* for all others."""
+    """Return the categories of a group as rules print them; *other* for all others."""
     texts = [label_text(word) for word in _words(feature, code)]
     if code == feature.other_code:
         texts.append("other" if texts else quoted(str(feature.other)))
@@ -258,7 +258,7 @@ def _is_plain(feature: Feature, value: Value) -> bool:
 
 
 def _has_ranges(feature: Feature, plain: Sequence[int]) -> bool:
-    """Tell whether values may be said as ranges, which people read as numbers grow.
+    """Tell whether values may be printed as ranges, which people read upwards.
 
     What reads as a number must not go down on the way, whatever its type.
     """
@@ -280,7 +280,7 @@ def _is_range(
     runs: Sequence[tuple[int, int]],
     rest: Sequence[str],
 ) -> bool:
-    """Tell whether values are said as ranges: of words one, of numbers several."""
+    """Tell whether values are printed as ranges: one if categories, several if not."""
     is_numeric = all(is_number(feature.values[code]) for code in plain)
     if isinstance(feature, Intervals) or has_bins(feature) or is_numeric:
         is_long = any(first < last for first, last in runs)
@@ -373,7 +373,7 @@ def input_conditions(domain: Domain, row: Mapping[str, Value]) -> list[str]:
 
 
 def value_words(feature: Feature, value: Value) -> str:
-    """Return a value in few words: bins as conditions, unless they have labels.
+    """Return a value as a short text: bins as conditions, unless they have labels.
 
     Examples
     --------

@@ -148,7 +148,7 @@ def first_sizes(
 
 
 def _gamma(operations: int, unit: float) -> float:
-    """Bound the relative error of a sum of products, in whatever order it is made."""
+    """Bound the relative error of a sum of products, regardless of its order."""
     share = operations * unit
     return share / (1 - share) if share < 1 else math.inf
 

@@ -77,7 +77,7 @@ class Layer:
 
 
 def checked_number(name: str, number: object) -> float:
-    """Return a number as a float that equals it, whatever type of number it is."""
+    """Return a number of any type as a float that equals it."""
     if isinstance(number, bool | np.bool_) or not isinstance(number, Real):
         raise FormatError(f"{name}: {number!r} is not a number")
     try:

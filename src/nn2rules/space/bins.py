@@ -1,7 +1,7 @@
-"""Bins as people read them: where the numbers that a value stands for begin and end.
+"""Bins as people read them: where the numbers of a value begin and end.
 
-A feature with `edges` has bins by itself. Labels such as ``17–41``, ``42–65`` and
-``66+`` say the same of values that are words, if they are read as whole numbers.
+Features that are `Intervals` have bins. So have categories with labels such as
+``17–41``, ``42–65`` and ``66+``, which are read as whole numbers.
 """
 
 import re

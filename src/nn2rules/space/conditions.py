@@ -186,10 +186,10 @@ def intersecting(domain: Domain, boxes: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 
 def refuse_parts(feature: Feature, values: Sequence[object], option: str) -> None:
-    """Refuse a part of what a value stands for: a number of a bin, a word of a group.
+    """Refuse a part of a value: a number of a bin, or a category of a group.
 
     The model does not distinguish the part from the rest. A group is named by its value
-    or by all of its words.
+    or by all of its categories.
 
     Examples
     --------
@@ -199,12 +199,12 @@ def refuse_parts(feature: Feature, values: Sequence[object], option: str) -> Non
     if isinstance(feature, Range):
         return
     lookup = Lookup(feature)
-    words = Lookup(Feature(feature.name, feature.categories or ("",)))
-    named = {words[value] for value in values}
+    categories = Lookup(Feature(feature.name, feature.categories or ("",)))
+    named = {categories[value] for value in values}
     for value in values:
         code = lookup[value]
         name = feature.values[code]
-        rest = {words[word] for word in feature.categories_at(code)}
+        rest = {categories[each] for each in feature.categories_at(code)}
         is_bin = code < feature.n_intervals
         is_part = is_bin or feature.is_other(name) or not rest <= named
         if is_part and value != name:

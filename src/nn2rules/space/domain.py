@@ -77,9 +77,9 @@ class Domain:
     ) -> "Domain":
         """Return the domain of a data frame: what each of its columns can be.
 
-        Words have the words that occur, categories all their categories in order.
-        Numbers are a range, from the least to the largest; at most 20 whole numbers
-        without gaps are listed. An empty cell is the value *missing*.
+        A column of text has the categories that occur; a categorical column has all its
+        categories, in order. Numbers are a range from the minimum to the maximum; at
+        most 20 whole numbers without gaps are listed. An empty cell is *missing*.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Groups of words: the values of a feature that each stand for several words."""
+"""Groups of categories: values of a feature that each hold several categories."""
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from itertools import chain
@@ -7,7 +7,7 @@ from nn2rules.errors import DomainError
 from nn2rules.space.values import Value, checked_values, text_of, value_of
 
 Groups = tuple[tuple[Value, ...], ...]
-"""The words of each value, None for missing."""
+"""The categories of each value, None for missing."""
 
 _OTHER = "other"
 
@@ -15,9 +15,9 @@ _OTHER = "other"
 def checked_groups(
     kind: str, groups: object, values: Sequence[Value], other: str | None
 ) -> Groups:
-    """Return the words of each value, no word twice.
+    """Return the categories of each value, none of them twice.
 
-    Only the value for others may have none, since it stands for what nobody listed.
+    Only the value for others may have none: it holds every category not listed.
     """
     found = listed_groups(kind, groups)
     if len(found) != len(values):
@@ -37,7 +37,7 @@ def checked_groups(
 
 
 def listed_groups(kind: str, groups: object) -> Groups:
-    """Return groups as tuples of words, all different and all reading differently."""
+    """Return groups as tuples of categories, all different and reading differently."""
     found = tuple(
         tuple(value_of(word) for word in _listed(kind, group))
         for group in _listed(kind, groups)
@@ -64,7 +64,7 @@ def _listed(kind: str, items: object) -> list[object]:
 
 
 def group_names(groups: Groups, other: int | None) -> tuple[Value, ...]:
-    """Return a value for each group: its only word, or all of them in one text.
+    """Return a value for each group: its only category, or all of them in one text.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """Derive features from the columns of a table and the user's specifications.
 
-A column of words has the words that occur. A column of numbers is a range, from the
+A column of text has the categories that occur. A column of numbers is a range, from the
 minimum to the maximum, unless it has few whole numbers without gaps, or the user
 specifies it.
 """
@@ -36,7 +36,7 @@ from nn2rules.space.values import (
 )
 
 _FEWEST_NAMES, _SHARE_OF_NAMES = 100, 0.95
-"""So many words, and in so large a share of the rows, are no categories."""
+"""Texts this many, in this large a share of the rows, are not categories."""
 
 _LONGEST_RUN = 20
 """So many whole numbers without gaps are listed, and are no range."""
@@ -385,7 +385,7 @@ def _refuse_too_many(name: str, values: Sequence[Value], *, asked: bool) -> None
 def _refuse_names(
     name: str, words: set[Value], rows: Callable[[], Iterable[object]]
 ) -> None:
-    """Refuse words that are another in nearly every row, such as names."""
+    """Refuse texts that differ in nearly every row, such as names."""
     if len(words) < _FEWEST_NAMES or not all(isinstance(w, str) for w in words):
         return
     n_rows = sum(1 for _ in rows())

@@ -99,7 +99,7 @@ SPELLING_TEXTS = {
     "text 'missing'": ("missing",),
     "text 'NA'": tuple(sorted(MISSING_TEXTS)),
 }
-"""The texts that mean missing in a row, unless they are words of the feature's.
+"""The texts that mean missing in a row, unless the feature lists them.
 
 The last mean it among numbers alone.
 """
@@ -132,7 +132,7 @@ def spelling_of(cell: object) -> str | None:
 def is_missing_text(text: str, *, among_numbers: bool) -> bool:
     """Tell whether a text stands for a missing value, in a column of numbers or not.
 
-    Among words only an empty one does: NA may be a country.
+    Among categories only an empty text does: NA may be a country.
 
     Examples
     --------
