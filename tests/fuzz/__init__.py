@@ -15,6 +15,7 @@ compared. A wrong answer is an `AssertionError` whose text is code that shows it
     endings    models whose one output may mean several things
     numbers    ranges of numbers: questions and rules
     proofs     proofs of rules, and forgeries of them
+    cards      scorecards, their pages, and what `check` accepts
     lines      where scores bend and classes tie along such a range
     explanations  reasons and changes of single rows
     bulk       Parquet and CSV files in bulk, and what files are called
@@ -28,6 +29,7 @@ from collections.abc import Callable
 from numpy.random import Generator
 
 from fuzz.bulk import name_files, predict_parquet
+from fuzz.cards import check_cards, make_cards
 from fuzz.common import compare_common
 from fuzz.edits import edit_certificates, edit_rules
 from fuzz.endings import read_endings
@@ -66,6 +68,8 @@ KINDS: dict[str, Callable[[Generator], int]] = {
     "uncovered numbers": ask_uncovered,
     "rules of numbers": make_number_rules,
     "proofs": prove_rules,
+    "scorecards": make_cards,
+    "checked scorecards": check_cards,
     "explanations": explain_rows,
     "explained numbers": explain_numbers,
     "Parquet in bulk": predict_parquet,
