@@ -113,10 +113,13 @@ class PrintedForm:
 
     def is_at_least(self, columns: NDArray[Any], least: Fraction) -> NDArray[np.bool_]:
         """Tell where it is at least a number: in fractions where floats are near."""
-        weights = np.array([float(weight) for weight in self.weights])
-        floats = columns.astype(np.float64)
-        ahead = floats @ weights - float(least)
-        size = np.abs(floats) @ np.abs(weights) + abs(float(least))
+        try:
+            weights = np.array([float(weight) for weight in self.weights])
+            floats, near_least = columns.astype(np.float64), float(least)
+        except OverflowError:  # points beyond what a float can be
+            return (self.at(columns) >= least).astype(bool)
+        ahead = floats @ weights - near_least
+        size = np.abs(floats) @ np.abs(weights) + abs(near_least)
         found: NDArray[np.bool_] = ahead > 0
         near = np.flatnonzero(np.abs(ahead) <= _NEAR * size)
         if len(near):

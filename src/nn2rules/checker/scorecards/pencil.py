@@ -1,6 +1,7 @@
 """Read a printed page as a person with a pencil does, for single inputs."""
 
 from collections.abc import Sequence
+from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 
 from nn2rules.scorecards import Column, PointsTable
@@ -106,5 +107,13 @@ def _ahead(totals: Sequence[Fraction], margin: Fraction) -> int | None:
 
 
 def _totals_text(totals: Sequence[Fraction]) -> str:
-    shown = ", ".join(f"{float(total):,.10g}" for total in totals)
+    shown = ", ".join(number_text(total) for total in totals)
     return f"total{'s' if len(totals) > 1 else ''} {shown}"
+
+
+def number_text(number: Fraction) -> str:
+    """Return a number with up to twelve digits, however large it is."""
+    if number.denominator == 1 and abs(number) < 10**12:
+        return f"{number.numerator:,}"
+    with localcontext(Context(prec=30)):
+        return f"{Decimal(number.numerator) / Decimal(number.denominator):,.12g}"

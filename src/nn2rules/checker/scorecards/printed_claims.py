@@ -15,7 +15,7 @@ from typing import Any
 
 from nn2rules.checker.run_network import class_of_scores, class_of_sums, exact_output
 from nn2rules.checker.scorecards.linear_parts import pieces_of
-from nn2rules.checker.scorecards.pencil import counted
+from nn2rules.checker.scorecards.pencil import counted, number_text
 from nn2rules.checker.scorecards.sums import ZERO, Form, Interval, Sums
 from nn2rules.network import Network
 from nn2rules.scorecards import CardRegion, Column, PointsTable
@@ -46,7 +46,6 @@ class Printed:
     def __init__(self, network: Network, table: PointsTable) -> None:
         self.network, self.table = network, table
         self.sums = Sums(network.domain, network.layers[0])
-        self.half = Fraction(1, 2 * 10**table.scale.digits)
         self.columns = [
             self.sums.corners.values(list(column.points)) for column in table.columns
         ]
@@ -55,7 +54,10 @@ class Printed:
             for own in network.layers[0].weights.T.tolist()
         ]
         self.bases = [*map(Fraction, network.layers[0].bias.tolist())]
-        self.slopes = _slopes(network.domain, table.columns)
+        step = Fraction(1, 10**table.scale.digits)
+        self.roundings = [
+            _rounding(network.domain, column, step) for column in table.columns
+        ]
 
     def reach(self, unit: int) -> Interval:
         """Return how small and how large the exact sum of a card can be."""
@@ -67,18 +69,18 @@ class Printed:
     ) -> tuple[list[Fraction], Fraction, Fraction]:
         """Return weighted columns at the corners, their start, and what rounding adds.
 
-        Rounding can add that much, or take it off, because each slope that is not 0 is
-        multiplied, and rounded, for itself.
+        Rounding can add that much, or take it off, because each slope is multiplied,
+        and rounded, for itself.
         """
         values = [ZERO] * len(self.sums.corners.columns)
         start = rounding = ZERO
-        for weight, own, column, n_slopes in zip(
-            weights, self.columns, self.table.columns, self.slopes, strict=True
+        for weight, own, column, most in zip(
+            weights, self.columns, self.table.columns, self.roundings, strict=True
         ):
             if weight:
                 values = [a + weight * b for a, b in zip(values, own, strict=True)]
                 start += weight * column.start
-                rounding += abs(weight) * n_slopes * self.half
+                rounding += abs(weight) * most
         return values, start, rounding
 
     def form(self, form: Form) -> tuple[list[Fraction], Fraction]:
@@ -102,14 +104,25 @@ class Printed:
         return low + start - rounding, high + start + rounding
 
 
-def _slopes(domain: Domain, columns: Sequence[Column]) -> list[int]:
-    """Return for each column how many products are rounded at most."""
-    starts = [
-        int(start)
-        for feature, start in zip(domain.features, domain.offsets, strict=False)
-        if isinstance(feature, Range)
-    ]
-    return [sum(bool(column.points[at]) for at in starts) for column in columns]
+def _rounding(domain: Domain, column: Column, step: Fraction) -> Fraction:
+    """Bound how far the rounded products of a column can be from the exact ones.
+
+    A product is off by half a step at most. One with a whole number, of a slope of p
+    steps divided by q, is some q-th parts of a step; so it is off by fewer than that.
+    """
+    total = ZERO
+    for feature, start in zip(domain.features, domain.offsets.tolist(), strict=False):
+        if not isinstance(feature, Range):
+            continue
+        steps = column.points[start] / step
+        low, high = map(Fraction, feature.limits)
+        if low == high:
+            total += abs((2 * steps * low + 1) // 2 - steps * low) * step
+        elif feature.whole:
+            total += Fraction(steps.denominator // 2, steps.denominator) * step
+        elif steps:
+            total += step / 2
+    return total
 
 
 def check_printed(
@@ -173,21 +186,17 @@ def _spans(
         return
     first = cuts[0]
     yield (
-        f"at most {_shown(first.at_most)}: {labels[first.below]}",
+        f"at most {number_text(first.at_most)}: {labels[first.below]}",
         None,
         first.at_most,
         first.below,
     )
     for place, cut in enumerate(cuts):
-        text, last = f"at least {_shown(cut.at_least)}", None
+        text, last = f"at least {number_text(cut.at_least)}", None
         if place + 1 < len(cuts):
             last = cuts[place + 1].at_most
-            text += f", at most {_shown(last)}"
+            text += f", at most {number_text(last)}"
         yield f"{text}: {labels[cut.above]}", cut.at_least, last, cut.above
-
-
-def _shown(number: Fraction) -> str:
-    return f"{float(number):,.12g}"
 
 
 def _score_ends(
@@ -360,7 +369,7 @@ def _of_leads(printed: Printed) -> Iterator[PrintedClaim]:
                     bound == table.margin and one < other
                 )
                 most = is_enough if most is None else most and is_enough
-        text = f"ahead by {_shown(table.margin)}: {labels[one]}"
+        text = f"ahead by {number_text(table.margin)}: {labels[one]}"
         yield PrintedClaim(text, bool(most))
 
 
