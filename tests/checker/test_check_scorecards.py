@@ -22,7 +22,10 @@ from nn2rules import (
     Scorecard,
     check,
 )
+from nn2rules.checker.run_network import exact_output, exact_sums
 from nn2rules.checker.scorecards import check_scorecard
+from nn2rules.checker.scorecards.pencil import Pencil, counted
+from nn2rules.checker.scorecards.printed_claims import Printed, _part_off
 from nn2rules.checker.scorecards.simplex import solve
 from nn2rules.network import Affine
 from nn2rules.scorecards import Card, CardRegion, Scale, regions_of
@@ -39,6 +42,7 @@ from ranged import mixed_domain, random_network
 
 MIXED = mixed_domain()
 WORDS = DOMAINS[0]  # 12 inputs
+COUNTS = Domain(tuple(Feature.real(name, 0, 3, whole=True) for name in "xyz"))
 
 
 def checked(network, card, **options):
@@ -164,14 +168,15 @@ def card_index(network, card, index):
     return card.classes.index(network.classes[index])
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @given(st.data())
 def test_moved_cut_offs_are_refuted_by_an_input_or_right(data):
-    network = data.draw(small_networks(domains=[WORDS]))
+    domain = data.draw(st.sampled_from([WORDS, COUNTS]))
+    network = data.draw(small_networks(domains=[domain]))
     card = Scorecard.from_network(network)
     card = card.replace(scale=data.draw(scales(card)))
     table = card.table
-    moved = table.step * data.draw(st.sampled_from([1, 3, 30, 1000, -1, -30]))
+    moved = table.step * data.draw(st.sampled_from([1, 2, 3, 30, 1000, -1, -30]))
     if table.margin is not None:
         table = replace(table, margin=max(table.margin - moved, Fraction(0)))
     elif table.cut_offs:
@@ -189,21 +194,67 @@ def test_moved_cut_offs_are_refuted_by_an_input_or_right(data):
     report = checked(network, card, table=table)
     assert statuses(report)["Predictions"] == "proved"
     wrong = []
-    for codes in naive.inputs(WORDS.sizes):
-        right = class_of(network, codes)
+    for codes, amounts in every_input(domain):
+        right = class_of(network, codes, amounts)
         if right is None:
             return
-        shown = stated(table, by_hand(table, codes, None, rounds=True))
+        shown = stated(table, by_hand(table, codes, amounts, rounds=True))
         if shown not in (right, None):
-            wrong.append(codes)
+            wrong.append((codes, amounts))
     status = statuses(report)["Printed points"]
     if wrong:
         assert status != "proved"
     if status == "refuted":
         assert wrong
         [example] = report.counterexamples
-        [codes] = WORDS.encode([example.row]).tolist()
-        assert tuple(codes) in wrong
+        codes, amounts = domain.inputs_of([example.row])
+        own = None if amounts is None else tuple(amounts[0].tolist())
+        assert (tuple(codes[0].tolist()), own) in wrong
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("kind", ["single", "classes", "parts"])
+def test_cut_offs_are_proved_only_where_they_are_right(kind, seed):
+    """Rounded products add up: every cut-off of a small card, against brute force."""
+    rng = np.random.default_rng(seed)
+    slopes = rng.choice(
+        [-0.6, -0.4, 0.4, 0.45, 0.6, 1.5], (3, 2 if kind != "single" else 1)
+    )
+    first = Layer(slopes, rng.choice([-1.0, -0.2, 0.3], slopes.shape[1]), "sigmoid")
+    layers = (first,)
+    if kind != "single":
+        layers = (Layer(slopes, first.bias, "softmax"),)
+    if kind == "parts":
+        above = Layer([[1.0], [-0.5]], [0.25], "sigmoid")
+        layers = (Layer(slopes, first.bias, "relu"), above)
+    network = Network(COUNTS, layers, ("no", "yes"))
+    card = Scorecard.from_network(network).replace(scale=Scale(1.0))
+    table, proved = card.table, 0
+    if not table.cut_offs:
+        return
+    inputs = every_input(COUNTS)
+    truth = [class_of(network, *at) for at in inputs]
+    [cut] = table.cut_offs
+    for step in range(-2, 6):
+        for name in ("at_most", "at_least"):
+            way = 1 if name == "at_most" else -1
+            other = replace(cut, **{name: getattr(cut, name) + way * step})
+            moved = replace(table, cut_offs=(other,))
+            shown = [stated(moved, by_hand(moved, *at, rounds=True)) for at in inputs]
+            is_right = all(
+                one in (right, None) for one, right in zip(shown, truth, strict=True)
+            )
+            status = statuses(checked(network, card, table=moved))["Printed points"]
+            assert status != "proved" or is_right
+            proved += status == "proved"
+    assert proved >= 4
+
+
+def every_input(domain):
+    """Return the codes and numbers of every input."""
+    if domain == WORDS:
+        return [(codes, None) for codes in naive.inputs(WORDS.sizes)]
+    return [((0, 0, 0), tuple(map(float, n))) for n in product(range(4), repeat=3)]
 
 
 def broken(card, kind, rng):
@@ -457,3 +508,43 @@ def test_the_simplex_method_suggests_multipliers_that_hold(seed):
         assert all(value >= 0 for value in sums)
     else:
         assert least > 0
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_part_is_off_by_no_more_than_its_bound(seed):
+    rng = np.random.default_rng(seed)
+    name = ["relu", "leaky_relu", "hard_tanh", "hard_sigmoid"][seed % 4]
+    weights = rng.choice([-1.0, -0.3, 0.2, 0.7, 1.1], (3, 2))
+    first = Layer(weights, rng.choice([-2.0, 0.1, 1.0], 2), name)
+    layers = (first, Layer([[1.0], [-0.7]], [0.0], "sigmoid"))
+    network = Network(COUNTS, layers, ("no", "yes"))
+    card = Scorecard.from_network(network)
+    table = card.replace(scale=Scale(2.0, None, int(rng.integers(0, 2)))).table
+    ends = sorted(Fraction(int(n), 2) for n in rng.integers(-4, 5, 2))
+    columns = tuple(
+        replace(column, low=ends[0], high=ends[1]) for column in table.columns
+    )
+    table = replace(table, columns=columns)
+    printed, pencil = Printed(network, table), Pencil(COUNTS, table)
+    for place, column in enumerate(columns):
+        factor, scale = Fraction(3, 2), Fraction(int(rng.integers(-3, 4)), 2)
+        low, high = _part_off(printed, place, Fraction(1), factor, scale)
+        found = []
+        for codes, amounts in every_input(COUNTS):
+            exact = exact_sums(network, np.array(codes), np.array(amounts))[column.card]
+            points = counted(column, pencil._sum(column, codes, amounts))
+            found.append(points - factor * exact_output(first, exact))
+        own = [Fraction(at == place) for at in range(len(columns))]
+        least, most = printed.off(own, printed.sums.unit(column.card), scale)
+        first_end, last_end = printed.reach(column.card)
+        for _ in range(200):  # what the bound is a bound of: sums and differences
+            d = least + (most - least) * Fraction(int(rng.integers(0, 9)), 8)
+            share = Fraction(int(rng.integers(0, 17)), 16)
+            s = first_end + (last_end - first_end) * share
+            if scale and rng.integers(0, 2):
+                s = (ends[int(rng.integers(0, 2))] - d) / scale
+            if first_end <= s <= last_end:
+                points = counted(column, scale * s + d)
+                found.append(points - factor * exact_output(first, s))
+        assert low <= min(found)
+        assert max(found) <= high
