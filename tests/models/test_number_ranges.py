@@ -42,7 +42,7 @@ from nn2rules import (
 from nn2rules.models.ranges import sampled
 from nn2rules.network.layer import Layer
 from nn2rules.network.network import Network
-from nn2rules.space import Listed, Range
+from nn2rules.space import Binned, Range
 
 ROWS = 300
 
@@ -251,7 +251,7 @@ def test_bins_and_encoded_numbers_stay_what_they_are():
     network = read_network(model, data=rows)
     age, amount, months = network.domain.features
     assert len(age) == 3
-    assert isinstance(age, Listed)
+    assert isinstance(age, Binned)
     assert months.values == (6, 12, 18, 24, 48, 999)
     assert isinstance(amount, Range)
     ordinal = make_pipeline(OrdinalEncoder(), mlp()).fit(
