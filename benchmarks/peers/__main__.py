@@ -10,7 +10,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from peers import registry, report, running
-from peers.tables import TABLES, load_tables
+from peers.tables import REPETITIONS, TABLES, load_tables
 
 
 def main() -> None:
@@ -23,6 +23,12 @@ def main() -> None:
             default=names,
             help=f"some of {', '.join(names)}, separated by commas",
         )
+    parser.add_argument(
+        "--repetitions",
+        type=int,
+        default=REPETITIONS,
+        help="1 leaves out the second repetition of the folds of short tables",
+    )
     parser.add_argument("--results", type=Path, default=running.RESULTS)
     parser.add_argument(
         "--again", choices=["all", "errors"], help="forget what these peers did before"
@@ -39,7 +45,8 @@ def main() -> None:
         running.forget(
             options.results, options.peers, errors_only=options.again == "errors"
         )
-    todo = running.jobs(load_tables(options.tables), options.peers)
+    tables = load_tables(options.tables)
+    todo = running.jobs(tables, options.peers, options.repetitions)
     ran = running.run(todo, options.results)
     started = time.perf_counter()
     for (peer, table), some in groupby(ran, key=lambda pair: _place(pair[0])):
@@ -66,4 +73,7 @@ def _chosen(text: str, names: list[str]) -> list[str]:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit("stopped; the next run continues here")

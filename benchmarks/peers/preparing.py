@@ -11,17 +11,17 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 
-def encoder(rows, words, scaled=True):
+def encoder(rows, categorical, scaled=True):
     """Return a transformer: one column per category, numbers filled by the median.
 
     A column of numbers with missing values has a second one that says where. A missing
     text is a category.
     """
-    numbers = [name for name in rows if name not in words]
+    numbers = [name for name in rows if name not in categorical]
     fill = SimpleImputer(strategy="median", add_indicator=True)
     return make_column_transformer(
         (make_pipeline(fill, StandardScaler()) if scaled else fill, numbers),
-        (OneHotEncoder(handle_unknown="ignore"), list(words)),
+        (OneHotEncoder(handle_unknown="ignore"), list(categorical)),
         sparse_threshold=0,
     )
 
@@ -29,11 +29,11 @@ def encoder(rows, words, scaled=True):
 class Questions:
     """Columns of 0 and 1: categories, and whether a number is at most a quantile."""
 
-    def __init__(self, rows, words, quantiles=10):
+    def __init__(self, rows, categorical, quantiles=10):
         self.names, self._asked = [], []
         for name in rows:
             column = rows[name]
-            if name in words:
+            if name in categorical:
                 values = sorted(set(column.dropna()))
                 asked = [(f"{name} = {value}", "is", value) for value in values]
                 asked = asked[:-1] if len(values) == 2 else asked

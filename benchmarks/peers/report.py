@@ -15,48 +15,58 @@ from peers.running import HERE, RESULTS, read
 FACTS = HERE / "tables.json"
 FIGURE = HERE.parents[1] / "docs" / "explanation" / "measured.svg"
 BASELINE = "majority"
+SECTIONS = ("peers", "peers more classes", "peers summaries", "peers tables")
+"""Of `benchmarks/results.md`."""
 N_FOLDS = 5
 SMALL = 35
 """A model of this mean size, or less, is ranked among the small ones."""
+SIDES = [
+    (side, right, up)
+    for up in (4, -10, 14, -20)
+    for side, right in (("left", 5), ("right", -5))
+]
+"""Where the name of a point may be, in points from it."""
 MEASURES = ("accuracy", "auc", "brier")
 
 Folds = dict[tuple[str, int], dict[str, Any]]
 """The lines of one peer, by table and fold."""
 
 
-def section() -> str:
-    """Return the text of the section of `results.md`."""
+def section(name: str) -> str:
+    """Return the text of one of the sections of `results.md`, and draw the figure."""
     facts = json.loads(FACTS.read_text("utf-8"))
     lines = read(RESULTS)
-    draw(*measured(facts, lines, two_classes=True))
-    return text_of(facts, lines)
+    if name == SECTIONS[0]:
+        draw(*measured(facts, lines, two_classes=True))
+    return texts_of(facts, lines)[name]
 
 
-def text_of(facts: dict[str, Any], lines: Iterable[dict[str, Any]]) -> str:
-    """Return all tables as Markdown."""
-    lines = list(lines)
-    parts = []
-    for title, two in (("two classes", True), ("more classes", False)):
-        table, lengths = measured(facts, lines, two_classes=two)
-        if not table:
-            continue
-        parts.append(
-            f"Tables of {title}: means over {len(lengths)} tables and "
-            f"{sum(lengths.values())} folds.\n\n{_means(table, lengths)}"
-        )
-        parts += [
-            f"{shown} for each table of {title}.\n\n{_per_table(table, lengths, name)}"
-            for name, shown in (("accuracy", "Accuracy"), ("auc", "AUC"))
-        ]
-    summaries, lengths = _common(facts, lines, "summarize", SUMMARIES, facts)
-    if summaries:
-        parts.append(
-            "Agreement with a default MLP on rows that neither saw: means over "
-            f"{len(lengths)} tables and {sum(lengths.values())} folds.\n\n"
-            + _agreements(summaries, lengths)
-        )
-    parts.append(f"The tables.\n\n{_facts(facts)}")
+def texts_of(facts: dict[str, Any], lines: list[dict[str, Any]]) -> dict[str, str]:
+    """Return the text of each section."""
+    summaries = _common(facts, lines, "summarize", SUMMARIES, facts)
+    texts = (
+        _classifiers(*measured(facts, lines, two_classes=True)),
+        _classifiers(*measured(facts, lines, two_classes=False)),
+        f"Agreement with a default MLP on held-out rows: {_over(summaries[1])}.\n\n"
+        f"{_agreements(*summaries)}",
+        _facts(facts),
+    )
+    return dict(zip(SECTIONS, texts))
+
+
+def _classifiers(table: dict[str, Folds], lengths: dict[str, int]) -> str:
+    if not table:
+        return "Nothing was measured."
+    parts = [f"Means over tables: {_over(lengths)}.\n\n{_means(table, lengths)}"]
+    parts += [
+        f"{shown} of each table.\n\n{_per_table(table, lengths, name)}"
+        for name, shown in (("accuracy", "Accuracy"), ("auc", "AUC"))
+    ]
     return "\n\n".join(parts)
+
+
+def _over(lengths: dict[str, int]) -> str:
+    return f"{len(lengths)} tables, {sum(lengths.values())} folds"
 
 
 def measured(
@@ -215,7 +225,7 @@ def _facts(facts: dict[str, Any]) -> str:
             name,
             fact["target"],
             f"{fact['rows']:,}",
-            f"{fact['numbers']} + {fact['words']}",
+            f"{fact['numeric']} + {fact['categorical']}",
             str(fact["missing"] or ""),
             f"{fact['majority']:.1%}",
             fact["source"],
@@ -227,7 +237,7 @@ def _facts(facts: dict[str, Any]) -> str:
         "table",
         "predicted",
         "rows",
-        "columns of numbers + texts",
+        "numeric + categorical columns",
         "columns with missing values",
         "largest class",
         "package",
@@ -245,22 +255,44 @@ def draw(table: dict[str, Folds], lengths: dict[str, int], file: Path = FIGURE) 
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(figsize=(8, 5))
+    places: list[tuple[str, float, float]] = []
     for name, folds in table.items():
         if name == BASELINE:
             continue
         accuracy = 100 * np.mean(_mean(folds, lengths, "accuracy"))
         size, ours = _size(folds, lengths), PEERS[name].title.startswith("**")
-        title = PEERS[name].title.strip("*")
         color = "#d55e00" if ours else "#0072b2"
         axes.plot([size], [accuracy], "D" if ours else "o", color=color)
-        axes.annotate(
-            title, (size, accuracy), (5, 4), textcoords="offset points", fontsize=7.5
-        )
+        places.append((name, size, accuracy))
     axes.set_xscale("log")
     axes.set_xlabel("size, as each model counts it (logarithmic)")
     axes.set_ylabel(f"accuracy on held-out rows, mean over {len(lengths)} tables, %")
     axes.spines[["top", "right"]].set_visible(False)
     axes.margins(x=0.15, y=0.1)
     figure.tight_layout()
+    _label(axes, places)
     figure.savefig(file, metadata={"Date": None})
     plt.close(figure)
+
+
+def _label(axes: Any, places: list[tuple[str, float, float]]) -> None:
+    """Write names beside their points, on the first side where there is nothing."""
+    points = axes.transData.transform([place[1:] for place in places])
+    taken: list[Any] = []
+    for name, size, accuracy in places:
+        for last, (side, right, up) in enumerate(SIDES, start=1 - len(SIDES)):
+            text = axes.annotate(
+                name,
+                (size, accuracy),
+                (right, up),
+                textcoords="offset points",
+                ha=side,
+                fontsize=7.5,
+            )
+            box = text.get_window_extent()
+            on_names = any(box.overlaps(other) for other in taken)
+            if not on_names and not any(box.contains(*point) for point in points):
+                break
+            if last:
+                text.remove()
+        taken.append(box)

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -55,12 +56,14 @@ class Job:
         }
 
 
-def jobs(tables: Sequence[Table], peers: Sequence[str]) -> list[Job]:
+def jobs(
+    tables: Sequence[Table], peers: Sequence[str], repetitions: int = REPETITIONS
+) -> list[Job]:
     """Return all jobs, those of the first repetition first."""
     digests = {table.name: stored(table) for table in tables}
     return [
         Job(task, name, table.name, digests[table.name], fold)
-        for repetition in range(REPETITIONS)
+        for repetition in range(repetitions)
         for task, known in TASKS.items()
         for name, peer in known.items()
         if name in peers
@@ -105,7 +108,7 @@ def stored(table: Table) -> str:
     content = json.dumps(
         {
             "columns": columns,
-            "words": table.words,
+            "categorical": table.categorical,
             "labels": table.labels.tolist(),
             "folds": [test.tolist() for _, test in table.folds()],
         }
@@ -123,8 +126,8 @@ def facts_of(table: Table) -> dict[str, Any]:
         "target": table.target,
         "classes": table.classes,
         "rows": len(table.rows),
-        "numbers": table.rows.shape[1] - len(table.words),
-        "words": len(table.words),
+        "numeric": table.rows.shape[1] - len(table.categorical),
+        "categorical": len(table.categorical),
         "missing": int(table.rows.isna().any().sum()),
         "majority": round(float(counts.max() / counts.sum()), 6),
         "folds": table.n_folds,
@@ -179,7 +182,8 @@ def python_of(environment: str) -> Path:
     python = folder / "bin" / "python"
     if not done.exists() or done.read_text("utf-8") != wanted:
         uv = [sys.executable, "-m", "uv"]
-        base = ["--clear", "--python", sys.executable, str(folder)]
+        shutil.rmtree(folder, ignore_errors=True)
+        base = ["--python", sys.executable, str(folder)]
         subprocess.run([*uv, "venv", "--quiet", *base], check=True)
         into = ["--python", str(python), *packages]
         subprocess.run([*uv, "pip", "install", "--quiet", *into], check=True)

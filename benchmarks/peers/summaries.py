@@ -16,12 +16,12 @@ def network():
     return MLPClassifier(random_state=0)
 
 
-def tree(network, rows, words, _):
+def tree(network, rows, categorical, _):
     """Fit a tree with at most that many leaves to the network's predictions."""
-    return _tree(rows, network.predict(rows), words)
+    return _tree(rows, network.predict(rows), categorical)
 
 
-def drawn_tree(network, rows, words, _):
+def drawn_tree(network, rows, categorical, _):
     """Fit a tree on the rows and on many drawn around them, as TREPAN does.
 
     A drawn row is a row of the data in which each column has, with probability 0.3, the
@@ -38,45 +38,45 @@ def drawn_tree(network, rows, words, _):
     for name in rows:
         drawn[name] = drawn[name].astype(rows[name].dtype)
     both = pd.concat([rows, drawn], ignore_index=True)
-    return _tree(both, network.predict(both), words)
+    return _tree(both, network.predict(both), categorical)
 
 
-def _tree(rows, labels, words):
+def _tree(rows, labels, categorical):
     from sklearn.tree import DecisionTreeClassifier
 
     model = DecisionTreeClassifier(max_leaf_nodes=LINES, random_state=0)
-    fitted = models._pipeline(rows, labels, words, model, scaled=False)
-    return fitted.predict, int(model.get_n_leaves())
+    tree = models.fitted(rows, labels, categorical, model, scaled=False)
+    return tree.predict, int(model.get_n_leaves())
 
 
-def logistic(network, rows, words, _):
+def logistic(network, rows, categorical, _):
     """Fit logistic regression to the network's predictions; it is no small model."""
     from sklearn.linear_model import LogisticRegression
 
     labels = network.predict(rows)
     if len(set(labels)) == 1:
         return lambda test: np.repeat(labels[:1], len(test)), 0
-    fitted = models._pipeline(rows, labels, words, LogisticRegression(max_iter=1000))
-    return fitted.predict, int(np.count_nonzero(fitted[-1].coef_))
+    model = models.fitted(rows, labels, categorical, LogisticRegression(max_iter=1000))
+    return model.predict, int(np.count_nonzero(model[-1].coef_))
 
 
-def readable(network, rows, words, _):
+def readable(network, rows, categorical, _):
     """Fit ReadableClassifier with at most that many rules to the predictions."""
     from nn2rules import ReadableClassifier
 
     options = {"n_jobs": 1, "progress": False, "random_state": 0}
     model = ReadableClassifier(max_rules=LINES, **options)
     model.fit(rows, network.predict(rows))
-    return lambda test: model.predict(models.known(test, rows, words)), (
+    return lambda test: model.predict(models.known(test, rows, categorical)), (
         models.size_of(model)
     )
 
 
-def summary(network, rows, words, _):
+def summary(network, rows, categorical, _):
     """Ask nn2rules for a summary of at most that many lines."""
     import nn2rules
 
     if not hasattr(nn2rules, "summarize"):
         raise NotImplementedError("this nn2rules has no summarize")
     made = nn2rules.summarize(network, rows, max_lines=LINES)
-    return lambda test: made.predict(models.known(test, rows, words)), len(made)
+    return lambda test: made.predict(models.known(test, rows, categorical)), len(made)

@@ -82,7 +82,7 @@ class Table:
         return sorted(set(self.labels))
 
     @property
-    def words(self) -> list[str]:
+    def categorical(self) -> list[str]:
         """The columns of texts."""
         return [name for name in self.rows if self.rows[name].dtype == object]
 
@@ -391,8 +391,8 @@ def _mammographic() -> Labelled:
             5: "spiculated",
         },
     }
-    for column, words in names.items():
-        frame[column] = frame[column].map(words)
+    for column, categories in names.items():
+        frame[column] = frame[column].map(categories)
     return _of(frame, "malignant")
 
 

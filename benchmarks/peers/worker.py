@@ -27,12 +27,9 @@ def main(seconds):
     warnings.simplefilter("ignore")
     signal.signal(signal.SIGPROF, _late)
     for job in json.load(sys.stdin):
-        table = loaded(job["file"])
-        test = np.array(table["folds"][job["fold"]])
-        train = np.setdiff1d(np.arange(len(table["y"])), test)
         signal.setitimer(signal.ITIMER_PROF, float(seconds))  # of processor time
         try:
-            result = TASKS[job["task"]](job["function"], table, train, test)
+            result = TASKS[job["task"]](job["function"], job["file"], job["fold"])
         except Exception as error:  # noqa: BLE001 - whatever a library raises is kept
             text = " ".join(str(error).split())[:200]
             result = {"error": f"{type(error).__name__}: {text}"}
@@ -55,7 +52,7 @@ def _late(*_):
 def rows_of(table):
     """Return the rows, with NaN for missing numbers and None for missing texts."""
     columns = {
-        name: pd.Series(values, dtype=object if name in table["words"] else float)
+        name: pd.Series(values, dtype=object if name in table["categorical"] else float)
         for name, values in table["columns"].items()
     }
     return pd.DataFrame(columns)
@@ -66,33 +63,54 @@ def labels_of(table):
     return np.searchsorted(sorted(set(table["labels"])), table["labels"])
 
 
-def classify(function, table, train, test):
+def parts(file, fold):
+    """Return the positions of training and test rows."""
+    table = loaded(file)
+    test = np.array(table["folds"][fold])
+    return np.setdiff1d(np.arange(len(table["y"])), test), test
+
+
+def classify(function, file, fold):
     """Fit a classifier on some rows and measure it on others."""
     from peers import models
 
-    rows, y, words = table["rows"], table["y"], table["words"]
+    rows, y, categorical = (loaded(file)[key] for key in ("rows", "y", "categorical"))
+    train, test = parts(file, fold)
     name, _, option = function.partition(":")
     fit = getattr(models, name)
     started = time.process_time()
-    probabilities, size = fit(rows.iloc[train], y[train], words, option)
+    probabilities, size = fit(rows.iloc[train], y[train], categorical, option)
     seconds = time.process_time() - started
     answered = probabilities(rows.iloc[test])
     return {**measures(answered, y[test]), "size": size, "seconds": round(seconds, 2)}
 
 
-def summarize(function, table, train, test):
-    """Fit a default MLP, and a model that resembles it; measure how often it does."""
-    from peers import models, summaries
+def summarize(function, file, fold):
+    """Fit a model that resembles a default MLP; measure how often it does."""
+    from peers import summaries
 
-    rows, y, words = table["rows"], table["y"], table["words"]
+    rows, categorical = loaded(file)["rows"], loaded(file)["categorical"]
+    train, test = parts(file, fold)
     name, _, option = function.partition(":")
-    network = models._pipeline(rows.iloc[train], y[train], words, summaries.network())
+    network = network_of(file, fold)
     started = time.process_time()
-    predict, size = getattr(summaries, name)(network, rows.iloc[train], words, option)
+    predict, size = getattr(summaries, name)(
+        network, rows.iloc[train], categorical, option
+    )
     seconds = time.process_time() - started
     unseen = rows.iloc[test]
     agreed = agreement(predict(unseen), network.predict(unseen))
     return {"agreement": agreed, "size": size, "seconds": round(seconds, 2)}
+
+
+@cache
+def network_of(file, fold):
+    """Return a default MLP of the training rows of a fold."""
+    from peers import models, summaries
+
+    rows, y, categorical = (loaded(file)[key] for key in ("rows", "y", "categorical"))
+    train, _ = parts(file, fold)
+    return models.fitted(rows.iloc[train], y[train], categorical, summaries.network())
 
 
 TASKS = {"classify": classify, "summarize": summarize}
