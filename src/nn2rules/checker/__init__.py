@@ -1,19 +1,20 @@
-"""AN INDEPENDENT CHECK: the same answers, worked out again by simple, separate code.
+"""The independent checker: it predicts again, with separate and simple code.
 
 ::
 
-    compare   the rules against the network, input by input
-    draw      inputs to compare, where not all can be
-    read      the rules, and what cannot occur, in the network's codes
-    evaluate  the network, in float64 and in fractions
-    proofs    a file of proofs, rule by rule
-    search    rules proved or refuted, where inputs are too many to try
-    claims    what each rule claims, as boxes
-    parts     these boxes, and how they are cut
-    steps     the boxes that a proof cuts, each of them settled
-    bounds    the lead of a class over boxes, beyond all rounding
-    lines     two lines around an activation
-    report    what came of it
+    compare      `check`; compares rules with the network, input by input
+    pair         applies the rules to some inputs
+    draw         draws inputs where there are too many to compare them all
+    read         writes rules and impossible inputs in the network's codes
+    run_network  evaluates the network, in float64 and in fractions
+    curves       evaluates ranges that the network reads along a curve
+    proofs       follows a file of proofs, rule by rule
+    search       proves or refutes rules where inputs are too many to try
+    claims       states what each rule claims, as boxes
+    parts        boxes of the domain, and how they are split
+    bounds       bounds the lead of a class over boxes, with outward rounding
+    report       the result
+    scorecards   checks scorecards in place of rules
 """
 
 from nn2rules.checker.compare import check

@@ -1,11 +1,12 @@
-"""Bound the lead of a class over whole boxes, many at a time, beyond all rounding.
+"""Bound the lead of a class over boxes, many at a time, with outward rounding.
 
-The pre-activations of the first layer lie between sums of the least and the most that
-each feature can add. Lines hold the activations (`lines`), and multiplied back, layer
-by layer, they become a linear function of the input, whose least value each feature
-picks on its own. All units of all layers are bounded so, and at last the lead.
+The pre-activations of the first layer lie between sums of the minimum and the maximum
+that each feature can add. Each activation lies between two lines. Multiplied back,
+layer by layer, these become a linear function of the input, and each feature determines
+its minimum independently. All units of all layers are bounded in this way, and finally
+the lead.
 
-Rounding is followed along. Whatever is rounded on the way is a coefficient of a unit,
+Rounding errors are bounded, too. Everything that is rounded is a coefficient of a unit,
 or a part of the constant. A coefficient that is off by a share e of the products it is
 the sum of moves the bound by at most e times the sum of their magnitudes, each times
 the largest magnitude that the unit has in the box; what comes after uses the rounded

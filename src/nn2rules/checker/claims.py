@@ -1,4 +1,4 @@
-"""What rules claim of a network, as boxes that are each of one class."""
+"""What rules claim about a network: boxes on which it predicts one class."""
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from nn2rules.rules import RuleList
 
 
 def read_unless(rules: RuleList) -> dict[int, list[int]]:
-    """Return the positions of the rules that each rule leans on, where it says so."""
+    """Return the positions of the rules after "unless", for each rule that has some."""
     return {
         position: [number - 1 for number in rule.unless]
         for position, rule in enumerate(rules.rules)
@@ -29,10 +29,10 @@ def read_unless(rules: RuleList) -> dict[int, list[int]]:
 def untrue(
     read: Read, unless: dict[int, list[int]], cells: Codes, expected: Codes
 ) -> list[tuple[int, int]]:
-    """Return an input, and the rule, for each rule that is not as true as it says.
+    """Return an input and the rule for each rule that is wrong alone.
 
-    It must be right wherever it holds and none of those does that it leans on, even if
-    another rule above it answers.
+    A rule with "unless" must be right on every input that it covers and the named rules
+    do not, even if another rule above it determines the prediction.
     """
     found = []
     for position, others in unless.items():

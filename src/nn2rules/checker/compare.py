@@ -1,21 +1,22 @@
-"""Compare a rule list with a network, independently of the extraction.
+"""Compare rules with a network, independently of the extraction.
 
-This module is for whoever must trust the answer. Of a network it takes the stored
-numbers, of a rule list the stored conditions, and works both answers out again in
-plain code of its own. Nothing that decides an answer is shared with the extraction, so
-no mistake made there can hide here; import-linter checks this. What is shared are
-networks, rules, domains and rows as values, their digests, and how work is sent to
-other processes, if it is; then every input is counted. In the order of reading:
+Read this module if you must rely on the rules. It takes the stored numbers of the
+network and the stored conditions of the rules, and computes both predictions again with
+code of its own. Nothing that determines a prediction is shared with the extraction, so
+a mistake made there cannot go unnoticed here; import-linter enforces this. Networks,
+rules, domains and rows are shared as values, with their digests, and so is the code
+that sends work to other processes. In the order of reading:
 
 1. `check` compares the two on every input, or on a sample (`draw`), and reports;
 2. `Pair` applies the rules, which `read_rules` wrote in the network's codes, to some
    inputs, and `_Comparison` counts;
-3. `classify` answers as the network does: in float64 where no tie is near, and
-   otherwise in fractions (both in `evaluate`);
-4. `check_proofs` follows proofs, where a file of them is given;
-5. `search_all` proves or refutes each rule where inputs cannot all be tried (`search`).
+3. `classify` predicts as the network does: in float64 if no tie is near, otherwise in
+   fractions (both in `run_network`);
+4. `check_proofs` follows proofs, if a file of them is given;
+5. `search_all` proves or refutes each rule if there are too many inputs to try
+   (`search`).
 
-What the rules say of themselves, their certificate, has no part in the verdict.
+The certificate of the rules has no part in the verdict. `scorecards` checks scorecards.
 """
 
 import os
@@ -81,43 +82,43 @@ def check(
     rules : RuleList or Scorecard
         With the same features, values and classes, in any order.
     rows : frame or list of dicts, optional
-        Rows that must be answered alike, too.
+        Rows to compare, too.
     impossible : list of dicts
-        Inputs that cannot occur, and are left out: each dict is a box, from features to
-        values. What the rules' own certificate says of this is not believed.
+        Inputs that cannot occur and are left out. Each dict is a box, from features to
+        values. What the certificate of the rules says about this is ignored.
     default : bool
-        Whether rules of scope "support" are held to their default, too.
+        Whether to compare the default of rules of scope "support", too.
     samples : int
-        How many inputs to draw where there are too many to compare them all, as where
-        a feature is a range of numbers.
+        How many inputs to draw if there are too many to compare them all, or if a
+        feature is a range of numbers.
     seed : int
         The same seed draws the same inputs.
     largest : int, optional
-        A domain of at most so many inputs is compared on every one of them.
+        A domain of at most this many inputs is compared on every one of them.
     proofs : str or path, optional
         A file of proofs, as `extract` writes it; they are followed on all inputs.
     time : float, optional
-        Seconds to prove or refute the rules by search, where inputs cannot all be
-        compared: by default a minute. With 0 there is only the sample.
+        Seconds to prove or refute the rules by search if there are too many inputs
+        to compare; by default a minute. With 0 there is only the sample.
     n_jobs : int, optional
-        How many workers, where joblib was given some; by default all that there are.
-        Without them one thread works.
+        How many workers to use if joblib has some; by default all of them. Without
+        workers, one thread does the work.
     progress : callable, optional
-        Told now and then what is being done, and the share that is done. If Ctrl-C
-        stops the search, the report has what was established until then.
+        Called now and then with what is being done, and the share that is done. If
+        Ctrl-C stops the search, the report has what was established until then.
 
     Returns
     -------
     CheckReport, or ScorecardReport for a scorecard
         Its `ok` is the verdict: whether the rules were shown to be right. It is false
-        where no difference was found, but only a sample was compared (`is_undecided`).
+        if no difference was found, but only a sample was compared (`is_undecided`).
 
     Raises
     ------
     DomainError
-        If the two are not over the same features, values and classes.
+        If features, values or classes differ.
     FormatError
-        If the file of proofs is damaged, or of other rules or another network.
+        If the file of proofs is damaged, or belongs to other rules or another network.
 
     Notes
     -----
@@ -125,9 +126,9 @@ def check(
     network does, that its regions are right and hold every input, and that its printed
     points prove what the page says. `impossible`, `default` and `proofs` are for rules.
 
-    Rules of scope "support" claim that a rule is right wherever it answers; what falls
-    to the default is counted, not compared. In a rule *set* every rule that holds must
-    be right, not only the first.
+    Rules of scope "support" claim to be right on the inputs that they cover; other
+    inputs are counted, not compared. In a rule *set* every rule that covers an input
+    must be right, not only the first.
 
     Examples
     --------
@@ -197,7 +198,7 @@ def _refuse_for_scorecards(impossible: Any, proofs: Any, *, default: bool) -> No
 
 
 def _inputs_of(domain: Domain, rows: Rows) -> tuple[Codes, Floats | None]:
-    """Return rows as codes and numbers; along curves, by values of our own."""
+    """Return rows as codes and numbers; of curves, the values computed here."""
     codes, numbers = domain.uncurved.inputs_of(rows)
     if numbers is not None and domain.has_curves:
         numbers = np.where(codes == 0, along_curves(domain, numbers), numbers)
@@ -231,7 +232,7 @@ def _check_types(network: object, rules: object) -> None:
 
 
 def _claims(rules: RuleList, *, is_told: bool) -> tuple[str, ...]:
-    """Quote what the rules say of themselves, where it may explain a difference."""
+    """Quote what the rules state about themselves if it may explain a difference."""
     claims, known = [], certificate_of(rules)
     if known.different:
         claims.append(
@@ -249,9 +250,9 @@ def _claims(rules: RuleList, *, is_told: bool) -> tuple[str, ...]:
 def in_order(
     work: Callable[[Any, Any, Any], Any], shared: Any, tasks: Sequence[Any]
 ) -> Iterator[Any]:
-    """Do one task after the other; or elsewhere, where joblib was given workers.
+    """Do one task after the other, or send them to the workers that joblib has.
 
-    Threads would gain nothing: they would wait for each other.
+    Threads would gain nothing, because they would wait for each other.
     """
     if is_remote():
         yield from spread(work, shared, tasks, meter=Meter())
@@ -261,7 +262,7 @@ def in_order(
 
 
 class _Comparison:
-    """Compares the answers of rules and network, and counts."""
+    """Compares the predictions of rules and network, and counts."""
 
     def __init__(
         self,
@@ -364,7 +365,7 @@ class _Comparison:
         is_late: Callable[[], bool],
         progress: Progress | None,
     ) -> SearchReport:
-        """Prove or refute by search what no file of proofs proves."""
+        """Prove or refute by search what the file of proofs does not prove."""
         known = () if followed is None else followed.proved_rules
         is_known = followed is not None and followed.default == "proved"
         claims = claims_of(self.network, self.read, self.left_out, self.unless, rules)
@@ -393,7 +394,7 @@ class _Comparison:
         return SearchReport.of(searches, rules.names, is_stopped=is_stopped)
 
     def _is_different(self, point: Point) -> bool:
-        """Confirm by the rules themselves that one answers an input otherwise."""
+        """Confirm by the rules themselves that one predicts an input differently."""
         before = self.different, len(self.untrue)
         numbers = point.numbers if self.network.domain.has_ranges else None
         if numbers is not None:
@@ -422,7 +423,7 @@ class _Comparison:
             raise InternalError("not every input was compared")
 
     def _count(self, several: Sequence[Seen]) -> None:
-        """Count what came of chunks, in the order of their inputs."""
+        """Count the results of chunks, in the order of their inputs."""
         for seen in several:
             self.inputs += seen.inputs
             self.checked += seen.checked
@@ -442,7 +443,7 @@ class _Comparison:
                     self.examples.append(example)
 
     def report(self, claims: tuple[str, ...]) -> CheckReport:
-        """Return what was compared, and what came of it."""
+        """Return what was compared, and the result."""
         return CheckReport(
             method=self.method,
             scope="domain" if self.is_whole else "support",

@@ -1,9 +1,9 @@
-"""Ranges that the network reads along a curve: their values, by code of our own.
+"""Ranges that the network reads along a curve: their values, computed independently.
 
-Such a network is about values ``z = curve(x)``, the rules are about the numbers x, and
-only some values belong to a number. Curves never fall, so a span of numbers has the
-values from the first one's to the last one's, and no other number has one of these,
-unless it has the same value as an end: then rules would tell apart what the network
+The network sees values ``z = curve(x)``, the rules are about the numbers x, and only
+some values belong to a number. Curves never fall, so a span of numbers has the values
+from that of its first number to that of its last. No other number has one of these,
+unless it has the same value as an end. Such rules tell numbers apart that the network
 reads as one, and are refused.
 """
 
@@ -21,7 +21,7 @@ from nn2rules.errors import DomainError
 from nn2rules.space import Curve, Curved, Domain, Shape
 
 _DIGITS = (32, 160)
-"""So many digits of a value are worked out, and more where its float is not sure."""
+"""Digits to which a value is computed; more if they do not determine its float."""
 
 _SURE = 8  # digits of these that may be wrong
 
@@ -179,9 +179,10 @@ def along_curves(domain: Domain, numbers: NDArray[np.float64]) -> NDArray[np.flo
 def to_numbers(
     domain: Domain, codes: NDArray[np.int64], numbers: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return inputs moved to values that numbers have, where they have none.
+    """Return inputs with values that belong to numbers.
 
-    To the next value, and so to another input, which may well be answered alike.
+    A value that does not belong to any is replaced by the next one that does. That is
+    another input, and may be predicted differently.
     """
     found = numbers.copy()
     for place, feature in enumerate(domain.features):

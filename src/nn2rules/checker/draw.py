@@ -1,9 +1,9 @@
-"""Inputs to compare, where there are too many to compare them all.
+"""Inputs to compare if there are too many to compare them all.
 
-A rule that is wrong about numbers is most likely wrong where a condition ends. So
-besides numbers drawn evenly, inputs have numbers at the ends of ranges and conditions,
-and the next ones on both sides. Where the network reads a range along a curve, these
-are the values of numbers: most other values belong to none.
+A rule that is wrong about numbers is most likely wrong where a condition ends. So some
+inputs have numbers drawn evenly, and others have the ends of ranges and conditions, and
+their neighbors on both sides. If the network reads a range along a curve, these are the
+values of numbers, because most other values do not belong to any number.
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
 """The rules and the network, compared on some inputs.
 
-Inputs are compared a chunk at a time, and no chunk knows of another: what came of each
-is counted in the order of the inputs, whoever compared them.
+Inputs are compared a chunk at a time, and chunks do not depend on each other. Results
+are counted in the order of the inputs, regardless of which worker compared them.
 """
 
 from collections.abc import Sequence
@@ -25,14 +25,14 @@ _DEFAULT = -1  # in place of a rule: none holds
 
 
 class Seen(NamedTuple):
-    """What came of a chunk of inputs.
+    """The result for a chunk of inputs.
 
     Attributes
     ----------
     wrong : list of Counterexample
-        The first few of the inputs that are answered differently.
+        The first few of the inputs that are predicted differently.
     untrue : list of (int, Counterexample)
-        Rules that are not as true as they say, each with an input.
+        Rules that are wrong alone although they claim not to be, each with an input.
     """
 
     inputs: int
@@ -49,9 +49,9 @@ class Seen(NamedTuple):
 
 @dataclass(frozen=True)
 class Pair:
-    """The rules and the network; what all inputs are compared by.
+    """The rules and the network, by which all inputs are compared.
 
-    A chunk is how many inputs are compared at a time.
+    `chunk` is how many inputs are compared at a time.
     """
 
     network: Network
@@ -131,9 +131,9 @@ class Pair:
         )
 
     def _fired(self, codes: Codes, expected: Codes) -> Codes:
-        """Return which rule answers each input: the first that holds.
+        """Return which rule determines each prediction: the first that covers it.
 
-        In rules of any order, one that holds and is wrong counts before all others.
+        If the order means nothing, a wrong rule that covers it counts before others.
         """
         fired = np.full(len(codes), _DEFAULT)
         is_open = np.ones(len(codes), dtype=np.bool_)

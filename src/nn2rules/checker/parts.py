@@ -1,4 +1,4 @@
-"""Boxes of the network's domain, as bounds and searches want them."""
+"""Boxes of the network's domain, as bounds and searches use them."""
 
 from itertools import product
 from math import inf, nextafter, prod

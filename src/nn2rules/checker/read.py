@@ -1,8 +1,8 @@
-"""Rules, and what cannot occur, in codes that both they and the network can have.
+"""Rules and impossible inputs, written in codes that suit both sides.
 
-The network has one code for all numbers of a range; the number comes beside it. The
-conditions of rules cut a range into cells, and here each cell has a code: where no
-condition begins or ends, no rule can tell two numbers apart.
+The network has one code for all numbers of a range, and the number beside it. The
+conditions of rules cut a range into cells. Here each cell has a code of its own: within
+a cell no condition begins or ends, so rules cannot tell its numbers apart.
 """
 
 from collections.abc import Sequence
@@ -185,7 +185,7 @@ def positions(
 def refuse_other_rows(
     ours: Feature, theirs: Feature, they_have: str = RULES_HAVE
 ) -> None:
-    """Refuse features that have the same values, but not for the same cells."""
+    """Refuse features with the same values for different cells of a table."""
     ours = ours.uncurved
     is_range = isinstance(ours, Range) and isinstance(theirs, Range)
     if _limits(ours) != _limits(theirs) or (is_range and ours.whole != theirs.whole):
@@ -219,7 +219,7 @@ def refuse_other_groups(
     places: dict[Value, int],
     they_have: str = RULES_HAVE,
 ) -> None:
-    """Refuse values that have the same names, but not for the same words."""
+    """Refuse groups with the same name for different categories."""
     if not isinstance(ours, Grouped) and not isinstance(theirs, Grouped):
         return
     for code, value in enumerate(theirs.values):

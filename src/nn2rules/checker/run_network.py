@@ -1,4 +1,4 @@
-"""Answer as a network does, in plain code that shares nothing with the engine."""
+"""Predict as a network does, with code that shares nothing with the engine."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -35,7 +35,7 @@ def classify(network: Network, codes: _Codes, numbers: _Floats | None = None) ->
 
 
 def sure_classes(network: Network, codes: _Codes, amounts: _Floats) -> _Codes:
-    """Return the class of each input by float64 alone, `UNDECIDED` if a tie is near."""
+    """Return the class of each input in float64, or `UNDECIDED` if a tie is near."""
     with np.errstate(all="ignore"):  # where a sum overflows, nothing is sure
         scores = _float_scores(network, codes, amounts)
         if scores.shape[1] == 1:  # class 1 must exceed what class 0 always has
@@ -109,10 +109,10 @@ FLOATS: dict[str, Callable[[_Floats, float], _Floats]] = {
 }
 
 
-# The network in fractions, for what float64 cannot tell. Errors are 0, and ties exact,
-# until a smooth activation is met: of these, so many digits are taken as right, first
-# few and then more. More digits tell any two numbers apart, but never find them equal:
-# so what cancels is left out before (`_merged`).
+# The network in fractions, for inputs that float64 cannot decide. Errors are 0, and
+# ties exact, up to the first smooth activation. That is computed to a number of digits,
+# first few and then more. More digits tell any two different numbers apart, but never
+# show that two are equal: so units that cancel are left out first (`_merged`).
 
 _DIGITS = (50, 500, 2500)
 

@@ -1,10 +1,10 @@
-"""Prove or refute what rules claim, box by box, where inputs cannot all be tried.
+"""Prove or refute what rules claim, box by box, if there are too many inputs to try.
 
-A claim is that every input of some boxes is of one class, but for those in other boxes
-that it leaves free: what cannot occur, and in a list the rules above. Boxes are halved
-until the bounds of `bounds` prove each, or it lies in a box that is free, or an input
-in it is of another class. Halves are made so that they hold all of what is halved;
-everything else here only decides what is tried first.
+A claim is that every input of some boxes has one class, except for inputs in free
+boxes: inputs that cannot occur and, in a list, those that rules above cover. A box is
+halved until bounds (`bounds`) prove it, or it lies in a free box, or an input in it has
+another class. The halves together hold the whole box; everything else in this module
+only decides what is tried first.
 """
 
 from collections.abc import Callable, Sequence
