@@ -1,27 +1,27 @@
 """Random questions against a judge in exact arithmetic: ``make fuzz MINUTES=10``.
 
-Every kind of question is one function in `KINDS`: it is given a random generator, asks
-something of nn2rules, compares with the judge, and returns how many answers it
-compared. A wrong answer is an `AssertionError` whose text is code that shows it::
+Each kind of question is a function in `KINDS`. It takes a random generator, calls
+nn2rules, compares the result with the judge, and returns how many results it compared.
+A wrong result raises an `AssertionError` whose text is code that reproduces it::
 
     judge      the class of every input, in exact arithmetic
-    networks   random networks, of ordinary numbers and of every magnitude
-    questions  of the engines: classes, boxes, counts, ranges
+    networks   random networks, with ordinary numbers and with every magnitude
+    questions  questions to the engines: classes, boxes, counts, ranges
     rules      lists, sets and supports
-    edits      files of rules that someone edited
+    edits      edited files of rules
     words      printed conditions
-    missing    spellings of missing, None and NaN and others, through pipelines
-    common     two networks on what their domains have in common
-    endings    models whose one output may mean several things
+    missing    spellings of missing values, through pipelines
+    common     two networks on the part that their domains share
+    endings    models whose single output may mean several things
     numbers    ranges of numbers: questions and rules
-    proofs     proofs of rules, and forgeries of them
+    proofs     proofs of rules, and forged ones
     cards      scorecards, their pages, and what `check` accepts
     lines      where scores bend and classes tie along such a range
-    explanations  reasons and changes of single rows
-    bulk       Parquet and CSV files in bulk, and what files are called
-    growing    small hostile files, read in little memory and time
+    explanations  reasons and counterfactuals of single rows
+    bulk       many Parquet and CSV files, and file names
+    growing    small hostile files, read within limits of memory and time
 
-Ctrl-C at any moment is in `interrupting`.
+`interrupting` presses Ctrl-C at any moment.
 """
 
 from collections.abc import Callable

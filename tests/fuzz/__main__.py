@@ -2,8 +2,8 @@
 
 PYTHONPATH=tests python -m fuzz --minutes 10 [--seed 7] [--only search]
 
-Every question follows from the seed, its kind and its round, which are printed with a
-wrong answer; with --round that one is asked again.
+A question is determined by the seed, its kind and its round. These are printed with a
+wrong answer; --round repeats it.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Files of rows in bulk: Parquet as pyarrow writes it, under any name."""
+"""Many files of rows: Parquet as pyarrow writes it, with any name."""
 
 import csv
 import os

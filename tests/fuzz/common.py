@@ -1,4 +1,4 @@
-"""Two networks whose domains overlap in part, compared on what both know."""
+"""Two networks whose domains overlap, compared on the inputs of both."""
 
 import math
 from itertools import product

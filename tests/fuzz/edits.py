@@ -1,4 +1,4 @@
-"""Files of rules that someone edited: `check` notices, and believes no certificate."""
+"""Edited files of rules: `check` notices, and does not rely on certificates."""
 
 import json
 import warnings

@@ -1,4 +1,4 @@
-"""Explanations: every reason and every change against the judge's truth."""
+"""Explanations: each reason and counterfactual, compared with the judge."""
 
 from itertools import combinations, product
 from typing import Any

@@ -1,9 +1,9 @@
-"""Small files that would grow: each is read by a process of its own, which is watched.
+"""Small files that expand: each is read by a separate process, which is watched.
 
-Whatever such a file asks for, the answer is a result or one sentence, within a minute
-of the processor's time and within little memory. The process is forked from one that
-has everything imported; its memory is looked at many times a second, and it is killed
-when it takes too much.
+Whatever is in such a file, reading it gives a result or one sentence, within a minute
+of CPU time and a limit of memory. The process is forked from one that has everything
+imported. Its memory is measured many times a second, and it is killed if it uses too
+much.
 """
 
 import contextlib

@@ -1,4 +1,4 @@
-"""Small model files that ask for much: ONNX, Keras and skops."""
+"""Small model files that would need much memory: ONNX, Keras and skops."""
 
 import io
 import json

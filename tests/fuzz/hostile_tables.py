@@ -1,4 +1,4 @@
-"""Small files of rows, rules, claims and proofs that ask for much."""
+"""Small files of rows, rules, claims and proofs that would need much memory."""
 
 import gzip
 import io

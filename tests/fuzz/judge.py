@@ -1,8 +1,8 @@
-"""The judge: what a network answers, in exact arithmetic that shares no code with it.
+"""The judge: a network's predictions, in exact arithmetic that shares no code with it.
 
-Piecewise-linear networks are worked out in fractions. Smooth ones in numbers of many
-bits, each with a bound on its error, which is followed from layer to layer; where the
-bound is too large to tell, more bits are taken, and in the end the judge says so.
+Piecewise-linear networks are computed in fractions, smooth ones in numbers of many bits
+with a bound on the error, which is propagated from layer to layer. If the bound is too
+large to decide, more bits are used; in the end the judge may not know.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,8 @@
 """Where the scores of a network bend and cross along a line, exactly.
 
-All but one number of an input are held; along the last one a piecewise-linear network
-is a row of straight pieces, and their ends are fractions. Rules about ranges of numbers
-are wrong there first, if anywhere, so these are the places to look.
+All numbers of an input but one are fixed. Along that one, a piecewise-linear network
+consists of straight pieces, whose ends are fractions. Wrong rules about ranges are most
+likely wrong there.
 """
 
 import math

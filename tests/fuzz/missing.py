@@ -1,4 +1,4 @@
-"""Spellings of missing: rules and the model itself, handed the same row."""
+"""Spellings of missing values: rules and the model predict the same row."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Random networks: of ordinary numbers, and of every magnitude that float64 has."""
+"""Random networks, with ordinary numbers and with every magnitude of float64."""
 
 from collections.abc import Sequence
 from itertools import pairwise

@@ -1,8 +1,8 @@
-"""Ranges of numbers: questions and rules, judged where they are wrong if anywhere.
+"""Ranges of numbers: questions and rules, compared where mistakes are most likely.
 
-The numbers of a range cannot all be tried. Those that are tried are the ends of every
-range that something was proved for, the floats beside them, the places where a score
-bends or two classes tie (`fuzz.lines`), and some drawn at random.
+The numbers of a range cannot all be tried. Tried are the ends of each range for which
+something was proved, the floats beside them, the numbers where a score bends or two
+classes tie (`fuzz.lines`), and some drawn at random.
 """
 
 import math

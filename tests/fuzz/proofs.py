@@ -1,4 +1,4 @@
-"""Proofs of rules, and forgeries of them: what the checker accepts must be right."""
+"""Proofs of rules, and forged ones: what the checker accepts must be right."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""What the process has imported from which `fuzz.growing` forks."""
+"""The imports of the process from which `fuzz.growing` forks."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Rules that are made: lists, sets and supports answer as the judge does."""
+"""Extracted rules: lists, sets and supports predict as the judge does."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Printed conditions: read as people read them, they hold for their values alone."""
+"""Printed conditions: read as people read them, they match their values only."""
 
 import re
 from typing import Any

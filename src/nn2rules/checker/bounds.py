@@ -482,7 +482,7 @@ def _leads(network: Network, index: int) -> tuple[Floats, Floats, Floats, Floats
 
 
 def _kinds(rows: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return where each kind of row stands first, and which kind each row is."""
+    """Return where each kind of row comes first, and which kind each row is."""
     packed = np.packbits(rows, axis=1)
     width = packed.shape[1]
     if width == 0:

@@ -60,11 +60,11 @@ def claims_of(
 ) -> list[Claim]:
     """Return what each rule claims, and last what the default does.
 
-    A rule of a list claims its box without those of the rules above it, and more where
-    it says what it leans on; a rule of a set claims all of its box, and the default all
-    that no rule has. Of a rule that is too many boxes no claim can be searched, and its
-    boxes are not left free to others: so the claims of others are larger than they must
-    be, and never smaller. Values of a curve that no number has are free to all.
+    A rule of a list claims its box without those of the rules above it, and more if it
+    has an "unless". A rule of a set claims its whole box, and the default everything
+    that no rule covers. A rule that consists of too many boxes has no claim that can be
+    searched, and its boxes are not free for other claims. So these are larger than they
+    must be, never smaller. Values of a curve that no number has are free for all.
     """
     domain, is_list = network.domain, rules.form != "set"
     parts = [part_of(domain, read, box, {}) for box in impossible]

@@ -54,7 +54,7 @@ def value_at(curve: Curve, number: float) -> float:
 
 
 def _value(shape: Shape, x: Decimal, digits: int) -> Decimal:
-    """Return a value of a function, to about so many digits."""
+    """Return a value of a function, to about this many digits."""
     if shape.kind == "log10":
         return _context(digits).log10(x)
     if shape.kind == "sqrt":

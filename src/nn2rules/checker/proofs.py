@@ -1,9 +1,9 @@
-"""Check a file of proofs, rule by rule, with bounds that are worked out anew.
+"""Follow a file of proofs, rule by rule, with bounds that are computed again.
 
-The file says how the box of each rule is to be cut, and nothing else: that the pieces
-hold all of the box follows from how they are cut (`steps`), and that each is of the
-rule's class from bounds with outward rounding (`bounds`). A file that says something
-wrong can fail to prove a rule; it cannot prove a wrong one.
+The file says how to cut the box of each rule, and nothing else. That the pieces make up
+the whole box follows from how they are cut, and that each has the rule's class from
+bounds with outward rounding (`bounds`). A file with mistakes can fail to prove a right
+rule; it cannot prove a wrong one.
 """
 
 import hashlib

@@ -235,7 +235,7 @@ def _words(feature: Feature, code: int) -> Sequence[Value]:
 
 
 def _is_other(feature: Feature, code: int) -> bool:
-    """Tell whether a value stands for all that is not listed; None is a value, too."""
+    """Tell whether a value means all others that are not listed; None is one, too."""
     return feature.is_other(feature.values[code])
 
 
