@@ -116,7 +116,7 @@ def mutations(draw, card):
     return card.replace(cards=cards)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=30)
 @given(st.data())
 def test_changed_cards_are_refuted_by_an_input_or_equal(data):
     network = data.draw(small_networks(domains=[WORDS]))
@@ -139,12 +139,12 @@ def test_changed_cards_are_refuted_by_an_input_or_equal(data):
         assert example.stated == judged(card.network, example.row)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=12)
 @given(st.data(), st.integers(0, 2**32))
 def test_changed_cards_of_numbers_are_never_proved_if_wrong(data, seed):
     network = data.draw(small_networks(domains=DOMAINS[1:]))
     card = data.draw(mutations(Scorecard.from_network(network)))
-    report = checked(network, card, seconds=1, seed=seed % 1000)
+    report = checked(network, card, seconds=0.3, samples=300, seed=seed % 1000)
     for example in report.counterexamples:
         if not example.where:
             expected = judged(network, example.row), judged(card.network, example.row)
@@ -212,7 +212,7 @@ def test_moved_cut_offs_are_refuted_by_an_input_or_right(data):
         assert (tuple(codes[0].tolist()), own) in wrong
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("kind", ["single", "classes", "parts"])
 def test_cut_offs_are_proved_only_where_they_are_right(kind, seed):
     """Rounded products add up: every cut-off of a small card, against brute force."""

@@ -52,7 +52,8 @@ from nn2rules.space import Domain, Range, Value, plain_number
 _SHOWN = 5
 _FEW, _MANY = 60, 2000  # inputs for which a page is read
 _PER_GAP = 200
-_CHUNK = 1 << 13
+_CHUNK = 1 << 13  # inputs compared between two looks at the clock
+_NEAR_CHUNK = 100  # of inputs near a cut-off, which need exact arithmetic
 
 
 def check_scorecard(
@@ -212,13 +213,22 @@ class _Check:
         """Look for inputs that are predicted differently."""
         domain = self.network.domain
         inputs = drawn(domain, self.samples, self.random)
-        if self._compare(inputs):
+        if self._differs_on(inputs, _CHUNK):
             return True
         few = _first(inputs, max(_MANY, self.samples // 10))
         for network in (self.network, self.read.same):
             near = at_borders(network, few, self.random)
-            if near is not None and self._compare(near):
+            if near is not None and self._differs_on(near, _NEAR_CHUNK):
                 return True
+        return False
+
+    def _differs_on(self, inputs: Inputs, size: int) -> bool:
+        """Compare inputs, some at a time, until a difference or the time limit."""
+        for at in range(0, len(inputs[0]), size):
+            if self._compare(_slice(inputs, at, at + size)):
+                return True
+            if self.is_late():
+                break
         return False
 
     def _compare(self, inputs: Inputs) -> int:
@@ -336,16 +346,20 @@ class _Check:
 
     def _is_page_wrong(self, table: PointsTable, number: int) -> bool:
         """Read the page for some inputs, and compare the classes."""
-        pencil, inputs = Pencil(self.card.domain, table), self._trials(number)
-        expected = classify(self.read.own, *inputs)
-        for codes, amounts, index in zip(
-            inputs[0], amounts_of(inputs), expected.tolist(), strict=True
-        ):
-            found, where = pencil.class_of(codes.tolist(), amounts.tolist())
-            self.compared += 1
-            if found is not None and index not in (found, UNDECIDED):
-                self._add_example(codes, amounts, self.card.classes[found], where)
-                return True
+        pencil, trials = Pencil(self.card.domain, table), self._trials(number)
+        for at in range(0, number, _FEW):
+            if at and self.is_late():
+                break
+            inputs = _slice(trials, at, at + _FEW)
+            expected = classify(self.read.own, *inputs)
+            for codes, amounts, index in zip(
+                inputs[0], amounts_of(inputs), expected.tolist(), strict=True
+            ):
+                found, where = pencil.class_of(codes.tolist(), amounts.tolist())
+                self.compared += 1
+                if found is not None and index not in (found, UNDECIDED):
+                    self._add_example(codes, amounts, self.card.classes[found], where)
+                    return True
         return False
 
     def _trials(self, number: int) -> Inputs:
@@ -387,8 +401,12 @@ class _Check:
 
 
 def _first(inputs: Inputs, number: int) -> Inputs:
+    return _slice(inputs, 0, number)
+
+
+def _slice(inputs: Inputs, start: int, stop: int) -> Inputs:
     codes, numbers = inputs
-    return codes[:number], None if numbers is None else numbers[:number]
+    return codes[start:stop], None if numbers is None else numbers[start:stop]
 
 
 def _value(form: Form, sums: tuple[Fraction, ...]) -> Fraction:
