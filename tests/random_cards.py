@@ -140,15 +140,27 @@ def crossing(network, codes, amounts, index, low, high):
     return high
 
 
+def bin_of(bins, number):
+    """Return which bin a number is in: the last one that begins at most there."""
+    return max(place for place, (low, _) in enumerate(bins) if low <= Fraction(number))
+
+
 def by_hand(table, codes, amounts, *, rounds):
-    """Work out the totals of one input from the printed points, with a pencil."""
+    """Work out the totals of one input from the printed points, with a pencil.
+
+    Numbers are multiplied with points per unit, or with ``rounds`` None have those of
+    their bin, if there are bins.
+    """
     step = Fraction(1, 10**table.scale.digits)
     counted = []
     for column in table.columns:
         total = column.start
         for index, block in enumerate(table.blocks):
             points = column.points[block.start + int(codes[index])]
-            if block.limits is not None and codes[index] == 0:
+            bins, is_number = table.bins[index], block.limits is not None
+            if is_number and codes[index] == 0 and bins is not None and rounds is None:
+                points = column.bins[index][bin_of(bins, float(amounts[index]))]
+            elif is_number and codes[index] == 0:
                 points *= Fraction(float(amounts[index]))
                 if rounds:
                     points = step * round(points / step)  # halves to the even number

@@ -47,6 +47,7 @@ def _leaky(seed: int) -> Network:
 
 NETWORKS = {
     "one sum": lambda: _linear(MIXED, ("no", "yes"), 1),
+    "bins": lambda: _linear(MIXED, ("no", "yes"), 1),
     "words": lambda: _linear(WORDS, ("no", "yes"), 2),
     "classes": lambda: _linear(MIXED, ("a", "b", "c"), 3),
     "parts": lambda: random_network(default_rng(4), MIXED, units=3),
@@ -71,4 +72,6 @@ def card_case(name: str) -> CardCase:
     )
     if name == "one sum":
         card = card.scaled(minimum=300, maximum=850, higher="no", rows=rows)
+    if name == "bins":
+        card = card.scaled(bins=200, rows=rows)
     return CardCase(network, card, rows, labels, network.domain.names[-1])

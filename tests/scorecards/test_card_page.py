@@ -56,6 +56,15 @@ def outcome(lines, sums):
     return below if total <= number(low) else None
 
 
+def is_in(name, value):
+    """Tell whether a number is in a bin such as "20 to below 40"."""
+    found = re.match(r"(\S+) to (below )?(\S+)$", name)
+    if not found:
+        return number(name) == value if re.match(r"[-\d.]+$", name) else False
+    low, below, high = number(found[1]), found[2], number(found[3])
+    return low <= value < high if below else low <= value <= high
+
+
 class Reader:
     """Reads a page of text, and nothing else."""
 
@@ -126,6 +135,8 @@ class Reader:
             text = "missing" if value is None else str(value)
             if text in own:
                 points = own[text]
+            elif not any(": per " in name for name in own):
+                [points] = [p for name, p in own.items() if is_in(name, value)]
             else:
                 [(name, rates)] = [(n, p) for n, p in own.items() if ": per " in n]
                 unit = number(name.split(": per ")[1])
@@ -210,6 +221,24 @@ def test_a_reader_with_nothing_but_the_page_gets_the_classes(units, classes, see
     for own, label, place in zip(found, expected, printed, strict=True):
         assert own in (None, label)
         assert (own is None) == (place < 0) or len(classes) > 2 or units
+
+
+@pytest.mark.parametrize("units", [1, 3])
+def test_a_reader_of_bins_multiplies_nothing(units):
+    rng = np.random.default_rng(units)
+    network = random_network(rng, MIXED, units=units)
+    rows = random_rows(rng, MIXED, 200)
+    card = extract(network, rows, form="scorecard").scaled(bins=200, rows=rows)
+    reader = Reader(card.text(width=120).split("\n"))
+    assert "multiply" not in reader.rest
+    printed = card.table.predict_codes(*MIXED.inputs_of(rows)).tolist()
+    found = [reader.predicted(row) for row in rows]
+    expected = card.predict(rows).tolist()
+    assert all(own in (None, label) for own, label in zip(found, expected, strict=True))
+    assert sum(own is None for own in found) == printed.count(-1) < 20
+    totals = card.points(rows).totals[:, 0].tolist()
+    assert totals == [next(iter(reader.totals(row).values())) for row in rows]
+    assert f"{printed.count(-1)} lie" in reader.rest or printed.count(-1) <= 1
 
 
 @pytest.mark.parametrize("classes", [("no", "yes"), ("a", "b", "c")])

@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import jsonschema
@@ -17,6 +18,7 @@ from nn2rules.network.exact import exact_scores, first_values
 from nn2rules.scorecards import Card, Scale, regions_of
 from nn2rules.scorecards.boundaries import boundaries_of
 from random_cards import (
+    DOMAINS,
     by_hand,
     deep_network,
     inputs_near,
@@ -34,7 +36,8 @@ MIXED = mixed_domain()
 def test_a_printed_cut_off_is_never_wrong(data, seed):
     network = data.draw(small_networks())
     card = Scorecard.from_network(network)
-    scale = data.draw(scales(card))
+    bins = data.draw(st.sampled_from([None, None, 1, 4, 40]))
+    scale = replace(data.draw(scales(card)), bins=bins)
     card = card.replace(scale=scale)
     table = card.table
     codes, amounts = inputs_near(network, np.random.default_rng(seed))
@@ -46,7 +49,7 @@ def test_a_printed_cut_off_is_never_wrong(data, seed):
     assert (found[found >= 0] == expected[found >= 0]).all()
     for row in range(len(codes)):
         own = None if amounts is None else amounts[row]
-        for rounds in (True, False):
+        for rounds in (True, False, None):
             shown = stated(table, by_hand(table, codes[row], own, rounds=rounds))
             assert shown in (None, expected[row])
 
@@ -215,3 +218,37 @@ def test_regions_hold_every_input_and_what_they_print_is_right(seed, classes):
     assert f"The {len(card.regions)} regions below stand in blocks" in " ".join(
         card.text().split()
     )
+
+
+def test_bins_are_the_fewest_that_tell_rows_apart():
+    domain = Domain((Feature.real("n", 0, 12, whole=True), Feature("c", ("u", "v"))))
+    card = Scorecard(domain, ("no", "yes"), [Card(-3.0, [0.5, 1.0, 0.0])])
+    rows = [{"n": n, "c": c} for n in range(13) for c in "uv"]
+    binned = card.scaled(bins="auto", rows=rows)
+    assert binned.scale.bins == 20  # a bin for each number: 5 and 10 leave some between
+    assert (binned.predict(rows) == card.predict(rows)).all()
+    assert binned.scaled(bins=13).scale.bins == 13
+    assert from_json(to_json(binned)) == binned
+    jsonschema.validate(json.loads(to_json(binned)), schema("scorecard"))
+    fine = Feature.real("x", 0, 1)
+    sums = Domain((fine, Feature.real("y", 0, 1)))
+    slanted = Scorecard(sums, ("no", "yes"), [Card(-1.0, [1.0, 1.0])])
+    near = [{"x": x / 200, "y": 1 - x / 200} for x in range(201)]
+    with pytest.raises(OptionError, match="100% of the rows would lie between"):
+        slanted.scaled(bins="auto", rows=near)
+    with pytest.raises(OptionError, match="has none"):
+        Scorecard(DOMAINS[0], ("no", "yes"), [Card(0.0, [1.0] * 7)]).scaled(bins=5)
+    with pytest.raises(OptionError, match="expected a number or 'auto'"):
+        slanted.scaled(bins="few")
+
+
+def test_reasons_with_bins_name_what_a_bin_would_gain():
+    domain = Domain((Feature.real("n", 0, 100, whole=True), Feature("c", ("u", "v"))))
+    card = Scorecard(domain, ("no", "yes"), [Card(-30.0, [1.0, 5.0, 0.0])])
+    rows = [{"n": n, "c": "v"} for n in range(101)]
+    binned = card.scaled(bins=50, rows=rows)
+    [[first, second]] = binned.reasons([{"n": 3, "c": "v"}])
+    now = binned.points([{"n": 3, "c": "v"}]).totals[0, 0]
+    then = binned.points([{"n": first.instead, "c": "v"}]).totals[0, 0]
+    assert (first.feature, then - now) == ("n", first.points)
+    assert second.feature == "c"

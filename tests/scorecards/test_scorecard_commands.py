@@ -66,9 +66,22 @@ def test_a_scale_is_chosen_and_rows_are_predicted():
     assert abs(points - (500 + 20 / 0.6931 * 0.7)) < 1
 
 
+def test_numbers_are_printed_in_bins():
+    result = run("extract", "linear.json", "--bins", "201", "-o", "card.json")
+    assert result.exit_code == 0, result.output
+    card = nn2rules.load("card.json")
+    assert card.scale.bins == 201
+    assert "weight  50 " in card.text()
+    assert "per 1" not in card.text()
+
+
 @pytest.mark.parametrize(
     ("args", "message"),
     [
+        (["extract", "linear.json", "--bins", "many"], "expected a number or auto"),
+        (["extract", "linear.json", "--bins", "0"], "expected 1 to 1000"),
+        (["extract", "linear.json", "--bins", "1"], "between two proved cut-offs"),
+        (["extract", "linear.json", "--form", "set", "--bins", "5"], "for a scorecard"),
         (["extract", "linear.json", "--form", "set", "--odds", "2"], "for a scorecard"),
         (["extract", "linear.json", "--odds", "2"], "go with points_to_double_odds"),
         (

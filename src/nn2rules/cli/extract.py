@@ -147,6 +147,15 @@ def extract(
     maximum: Annotated[
         float | None, option("POINTS", "The largest total, such as 850.", SCALE)
     ] = None,
+    bins: Annotated[
+        str | None,
+        option(
+            "N",
+            "Print points for at most N bins of each range of numbers, not per unit, "
+            "or auto.",
+            SCALE,
+        ),
+    ] = None,
     max_regions: Annotated[
         int | None,
         number(
@@ -288,6 +297,7 @@ def extract(
         "base_score": base_score,
         "minimum": minimum,
         "maximum": maximum,
+        "bins": _bins_in(bins),
     }
     rules = _scaled(rules, scale, higher, loaded)
     show(rules, shown, output)
@@ -299,6 +309,15 @@ def extract(
             if outdated is not None:  # by the run that was stopped
                 outdated.unlink(missing_ok=True)
     _note_scope(rules, is_chosen=scope is not None, is_summed_up=output is not None)
+
+
+def _bins_in(text: str | None) -> int | str | None:
+    """Return a number of bins as it is given: a number, or auto."""
+    if text is None or text == "auto":
+        return text
+    if not text.isdecimal():
+        raise OptionError(f"--bins: {text!r}, expected a number or auto")
+    return int(text)
 
 
 def _scaled(

@@ -161,12 +161,13 @@ def _fraction(node: Node) -> Fraction:
 
 
 def _scale(node: Node) -> Scale:
-    node.only(("factor", "offset", "digits"))
+    node.only(("factor", "offset", "digits", "bins"))
     offset = node["offset"]
     return Scale(
         node["factor"].number(),
         None if offset.value is None else offset.number(),
         node["digits"].integer(),
+        node["bins"].integer() if "bins" in node else None,
     )
 
 
@@ -216,6 +217,8 @@ def scorecard_to_object(card: Scorecard) -> dict[str, Any]:
             "offset": card.scale.offset,
             "digits": card.scale.digits,
         }
+        if card.scale.bins is not None:
+            document["scale"]["bins"] = card.scale.bins
     if card.profile is not None:
         names, known = card.domain.names, card.profile
         document["profile"] = {

@@ -217,6 +217,13 @@ def _feature_points(table: PointsTable, index: int) -> dict[str, Any]:
     if block.limits is not None:
         rates = [column.points[block.start] for column in table.columns]
         entry["rates"] = [_pair(rate / table.step) for rate in rates]
+        bins = table.bins[index]
+        if bins is not None:
+            entry["starts"] = [float(start) for start, _ in bins]
+            entry["bins"] = [
+                [_whole(points, table) for points in column.bins[index] or ()]
+                for column in table.columns
+            ]
     return entry
 
 

@@ -3,11 +3,13 @@
 import math
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nn2rules.errors import OptionError
+from nn2rules.language import count
 from nn2rules.scorecards.printed_card import (
     PointsTable,
     is_one_unit,
@@ -15,6 +17,7 @@ from nn2rules.scorecards.printed_card import (
     table_of,
 )
 from nn2rules.scorecards.scale import Scale
+from nn2rules.space import is_number
 
 if TYPE_CHECKING:
     from nn2rules.scorecards.scorecard import Scorecard
@@ -39,6 +42,52 @@ def fitting_digits(card: "Scorecard", scale: Scale, inputs: Inputs | None) -> in
         if _is_fine(table_of(card, replace(scale, digits=digits)), inputs):
             break
     return digits
+
+
+_BINS = (5, 10, 20, 50, 100)
+_FEW, _MANY = Fraction(1, 20), Fraction(1, 4)
+
+
+def with_bins(
+    card: "Scorecard", scale: Scale, bins: int | Literal["auto"], inputs: Inputs | None
+) -> Scale:
+    """Return a scale with bins for ranges of numbers.
+
+    "auto" takes the fewest bins that leave hardly any, or else few, of the inputs
+    between two cut-offs. Bins that leave many are refused.
+    """
+    if bins != "auto" and not is_number(bins):
+        raise OptionError(f"bins: {bins!r}, expected a number or 'auto'")
+    if not card.domain.has_ranges:
+        raise OptionError("bins are for ranges of numbers, and this scorecard has none")
+    tried = [replace(scale, bins=n) for n in (_BINS if bins == "auto" else (bins,))]
+    shares = []
+    for one in tried:
+        shares.append(_between(table_of(card, one), inputs))
+        if shares[-1] <= MOST_BETWEEN:
+            return one
+    few = [one for one, part in zip(tried, shares, strict=True) if part <= _FEW]
+    if few:
+        return few[0]
+    if bins == "auto" or min(shares) > _MANY:
+        what = "the rows" if inputs is not None else "all totals"
+        raise OptionError(
+            f"bins: with {count(tried[-1].bins or 0, 'bin')}, {float(min(shares)):.0%} of "
+            f"{what} would lie between two proved cut-offs; leave bins out: a number "
+            f"then has points per unit"
+        )
+    return tried[0]
+
+
+def _between(table: PointsTable, inputs: Inputs | None) -> Fraction:
+    """Return the share of inputs, or else of the scale, that is too close."""
+    if inputs is None:
+        low, high = table.reach
+        widths = [cut.at_least - cut.at_most for cut in table.cut_offs]
+        widths += [table.margin] if table.margin is not None else []
+        return sum(widths, Fraction(0)) / max(high - low, table.step)
+    found = table.predict_codes(*inputs)
+    return Fraction(int((found < 0).sum()), max(len(found), 1))
 
 
 def default_table(card: "Scorecard", inputs: Inputs | None) -> PointsTable:

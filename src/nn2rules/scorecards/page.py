@@ -13,9 +13,11 @@ from nn2rules.language import count, label_text, quoted, share
 from nn2rules.output import Document, Grid, Heading, Paragraph, Part, Section
 from nn2rules.rules import certificate_of, origin_warnings
 from nn2rules.scorecards.lines import CardLine, lines_of
+from nn2rules.scorecards.number_bins import Bins
 from nn2rules.scorecards.numbers import number_text
 from nn2rules.scorecards.printed_card import Column, PointsTable, is_one_unit
 from nn2rules.scorecards.regions import PrintedForm, PrintedRegion
+from nn2rules.space import Range, plain_number
 
 if TYPE_CHECKING:
     from nn2rules.scorecards.scorecard import Scorecard
@@ -85,7 +87,7 @@ class _Page:
         for index in self._order():
             block = self.table.blocks[index]
             own = self.lines[block.start : block.stop]
-            if not any(c.points[line.column] for line in own for c in columns):
+            if not self._has_points(index, own):
                 empty.append(quoted(own[0].feature))
                 continue
             rows += self._feature(index, own)
@@ -100,10 +102,17 @@ class _Page:
         parts.append(Paragraph(self._how_to_add()))
         return tuple(parts)
 
+    def _has_points(self, index: int, own: tuple[CardLine, ...]) -> bool:
+        """Tell whether any value of a feature has points."""
+        columns = self.table.columns
+        binned = (column.bins[index] or () for column in columns)
+        listed = (c.points[line.column] for line in own for c in columns)
+        return any(listed) or any(map(any, binned))
+
     def _how_to_add(self) -> str:
         """Say how the points of a row are added up."""
         text = "For each feature, take the line of its value."
-        if any(line.is_slope for line in self.lines):
+        if self.table.scale.bins is None and any(line.is_slope for line in self.lines):
             unit = "whole points" if not self.table.scale.digits else "printed digits"
             size = max(self._unit(index) for index in self._order())
             divided = ", divide by the number after “per”" * (size > 1)
@@ -144,7 +153,11 @@ class _Page:
         """Return the lines of a feature; only the first has its name."""
         unit = self._unit(index)
         rows = []
+        bins = self.table.bins[index]
         for place, line in enumerate(own):
+            if line.is_slope and bins is not None:
+                rows += self._binned_lines(index, bins)
+                continue
             name = quoted(line.feature) if place == 0 else ""
             value, size = line.value, Fraction(1)
             if line.is_slope:
@@ -154,6 +167,20 @@ class _Page:
                 number_text(c.points[line.column] * size) for c in self.table.columns
             )
             rows.append((name, value, *points))
+        return rows
+
+    def _binned_lines(self, index: int, bins: Bins) -> list[tuple[str, ...]]:
+        """Return a line for each bin of a range."""
+        feature = self.card.domain.features[index]
+        is_whole = isinstance(feature, Range) and feature.whole
+        rows = []
+        for place, (low, high) in enumerate(bins):
+            first, last = (str(plain_number(float(end))) for end in (low, high))
+            is_last = place == len(bins) - 1
+            text = f"{first} to {'' if is_whole or is_last else 'below '}{last}"
+            text = first if low == high else text
+            points = (number_text(c.bins[index][place]) for c in self.table.columns)  # type: ignore[index]
+            rows.append((quoted(feature.name) * (place == 0), text, *points))
         return rows
 
     def _unit(self, index: int) -> Fraction:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from nn2rules.errors import OptionError
 from nn2rules.network import Layer
 from nn2rules.scorecards.boundaries import boundaries_of, is_monotonic
+from nn2rules.scorecards.number_bins import Bins, bins_error, bins_of, points_of
 from nn2rules.scorecards.regions import PrintedRegion, RegionPrinter, leads_of
 from nn2rules.scorecards.scale import Scale
 from nn2rules.scorecards.sums import (
@@ -67,7 +68,10 @@ class Column:
     below : Fraction or None
         Of a part: below 0, its sum counts this many times.
     error : (Fraction, Fraction)
-        How far the sum can lie from the exact one.
+        How far the sum can lie from the exact one. If ranges are cut into bins, this
+        holds for the points of bins, and for those per unit, too.
+    bins : tuple of (tuple of Fraction or None)
+        For each feature the points of its bins; None if it is not cut into bins.
     """
 
     card: int
@@ -77,6 +81,7 @@ class Column:
     high: Fraction | None
     below: Fraction | None
     error: Interval
+    bins: tuple[tuple[Fraction, ...] | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +134,8 @@ class PointsTable:
         several totals, the lead of one over another.
     regions : tuple of PrintedRegion
         If there are any, they take the place of totals and cut-offs.
+    bins : tuple of (tuple of (Fraction, Fraction) or None)
+        For each feature the ends of its bins; None if it is not cut into bins.
     """
 
     card: "Scorecard"
@@ -140,6 +147,7 @@ class PointsTable:
     margin: Fraction | None
     score_reach: Interval
     regions: tuple[PrintedRegion, ...] = ()
+    bins: tuple[Bins | None, ...] = ()
 
     @property
     def step(self) -> Fraction:
@@ -183,25 +191,51 @@ class PointsTable:
         -------
         ndarray of int, shape (n_rows, n_columns, n_features)
         """
-        found = np.zeros((len(codes), len(self.columns), len(self.blocks)), object)
-        for index, block in enumerate(self.blocks):
-            for place, column in enumerate(self.columns):
-                values = [column.points[c] / self.step for c in block.listed]
-                first = [ZERO] * (block.limits is not None)
-                known = np.array([int(value) for value in first + values], object)
-                found[:, place, index] = known[codes[:, index]]
-                if block.limits is None or numbers is None:
-                    continue
-                has_number = codes[:, index] == 0
-                distinct, places = np.unique(
-                    numbers[has_number, index], return_inverse=True
-                )
-                rate = column.points[block.start] / self.step
-                made = [
-                    int(rounded(rate * Fraction(x), Fraction(1)))
-                    for x in distinct.tolist()
-                ]
-                found[has_number, place, index] = np.array(made, object)[places]
+        parts = [
+            self.feature_steps(
+                index, codes[:, index], None if numbers is None else numbers[:, index]
+            )
+            for index in range(len(self.blocks))
+        ]
+        return np.stack(parts, axis=2)
+
+    def feature_steps(
+        self,
+        index: int,
+        codes: NDArray[np.int64],
+        numbers: NDArray[np.float64] | None,
+    ) -> NDArray[Any]:
+        """Return the printed points of values of one feature, counted in steps.
+
+        Returns
+        -------
+        ndarray of int, shape (n_values, n_columns)
+        """
+        found = np.zeros((len(codes), len(self.columns)), object)
+        block, bins = self.blocks[index], self.bins[index] if self.bins else None
+        for place, column in enumerate(self.columns):
+            values = [column.points[c] / self.step for c in block.listed]
+            first = [ZERO] * (block.limits is not None)
+            known = np.array([int(value) for value in first + values], object)
+            found[:, place] = known[codes]
+            if block.limits is None or numbers is None:
+                continue
+            has_number = codes == 0
+            own = numbers[has_number]
+            if bins is not None:
+                binned = column.bins[index]
+                assert binned is not None, "every column has the bins"
+                steps = np.array([int(points / self.step) for points in binned], object)
+                starts = [float(start) for start, _ in bins[1:]]
+                chosen = np.searchsorted(starts, own, side="right")
+                found[has_number, place] = steps[chosen]
+                continue
+            distinct, places = np.unique(own, return_inverse=True)
+            rate = column.points[block.start] / self.step
+            made = [
+                int(rounded(rate * Fraction(x), Fraction(1))) for x in distinct.tolist()
+            ]
+            found[has_number, place] = np.array(made, object)[places]
         return found
 
     def sums_of(self, steps: NDArray[Any]) -> NDArray[Any]:
@@ -317,12 +351,17 @@ class _Printer:
         self.step = Fraction(1, 10**scale.digits)
         self.factor = Fraction(scale.factor)
         self.blocks = tuple(blocks_of(card.domain))
+        self.bins = bins_of(card.domain, scale.bins)
         self.sums = [
             Sum(Fraction(one.base), tuple(map(Fraction, one.points.tolist())))
             for one in card.cards
         ]
 
     def table(self) -> PointsTable:
+        """Return the printed card."""
+        return replace(self._table(), bins=self.bins)
+
+    def _table(self) -> PointsTable:
         """Return the printed card, by the form of the scorecard."""
         if not self.card.upper:
             if len(self.card.classes) > 2:
@@ -429,7 +468,7 @@ class _Printer:
         lead = exact[one].minus(exact[other])
         printed = Sum(column.start, column.points)
         printed = printed.minus(Sum(second.start, second.points))
-        return self._error(printed.minus(lead), column.points, second.points)[1]
+        return self._error(printed.minus(lead), lead, column, second)[1]
 
     def _with_margin(
         self,
@@ -677,23 +716,52 @@ class _Printer:
                 points[block.start] = rounded(exact.points[block.start], step)
         start = rounded(exact.base, self.step)
         printed = Sum(start, tuple(points))
-        error = self._error(printed.minus(exact), printed.points)
-        return Column(card, start, tuple(points), None, None, None, error)
+        bins = tuple(
+            None
+            if ends is None
+            else points_of(ends, exact.points[block.start], self.step)
+            for block, ends in zip(self.blocks, self.bins, strict=True)
+        )
+        column = Column(
+            card, start, printed.points, None, None, None, (ZERO, ZERO), bins
+        )
+        return replace(column, error=self._error(printed.minus(exact), exact, column))
 
-    def _error(self, off: Sum, *printed: Sequence[Fraction]) -> Interval:
+    def _error(self, off: Sum, exact: Sum, *columns: Column) -> Interval:
         """Bound how far printed points lie from exact ones, over all inputs.
 
-        `printed` are the points of each column that goes into them: the product of a
-        slope and a number may be rounded to a step, or not, and the bound holds either
-        way.
+        They are those of a column, or of one less those of another. The product of a
+        slope and a number may be rounded to a step, or not; of a range with bins, a
+        number may have the points of its bin, or those of its slope: the bound holds
+        either way.
         """
-        low, high = sum_reach(off, self.card.domain)
-        for block in self.blocks:
+        low = high = off.base
+        for index, block in enumerate(self.blocks):
+            least, most = reach_of(off.points, block)
             if block.limits is not None:
-                for points in printed:
-                    rounding = _rounding(points[block.start], block, self.step)
-                    low, high = low - rounding, high + rounding
+                slopes = (column.points[block.start] for column in columns)
+                rounding = sum(
+                    (_rounding(slope, block, self.step) for slope in slopes), ZERO
+                )
+                least, most = least - rounding, most + rounding
+                ends = self.bins[index]
+                if ends is not None:
+                    slope = exact.points[block.start]
+                    first, last = bins_error(ends, _binned(index, *columns), slope)
+                    least, most = min(least, first), max(most, last)
+            low, high = low + least, high + most
         return low, high
+
+
+def _binned(index: int, first: Column, *others: Column) -> tuple[Fraction, ...]:
+    """Return the points of the bins of a feature, less those of another column."""
+    points = first.bins[index]
+    assert points is not None, "the feature has bins"
+    for other in others:
+        less = other.bins[index]
+        assert less is not None, "columns have the same bins"
+        points = tuple(a - b for a, b in zip(points, less, strict=True))
+    return points
 
 
 def score_reach(card: "Scorecard") -> Interval:

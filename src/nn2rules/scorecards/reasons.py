@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from nn2rules.errors import OptionError
 from nn2rules.language import label_text
 from nn2rules.scorecards.printed_card import Column, PointsTable
-from nn2rules.scorecards.sums import Block, rounded
+from nn2rules.scorecards.sums import Block
 from nn2rules.space import Feature, Range, Rows, Value, plain_number, whole_number
 
 if TYPE_CHECKING:
@@ -166,6 +166,9 @@ class _Finder:
         if block.limits is None:
             return choices
         low, high = block.limits
+        bins = table.bins[index]
+        if bins is not None:
+            return choices + [(0, float(start)) for start, _ in bins]
         places = {low, high}
         for column, rest in zip(table.columns, others.tolist(), strict=True):
             places |= set(_kinks(column, block, rest * table.step))
@@ -179,15 +182,8 @@ class _Finder:
 
     def _steps(self, index: int, code: int, number: float | None) -> Any:
         """Return the points of one value of a feature in each column, in steps."""
-        block, table = self.table.blocks[index], self.table
-        points = []
-        for column in table.columns:
-            each = column.points[block.start + code]
-            if block.limits is not None and code == 0:
-                assert number is not None, "a range has numbers"
-                each = rounded(each * Fraction(number), table.step)
-            points.append(int(each / table.step))
-        return np.array(points, object)
+        own = None if number is None else np.array([number])
+        return self.table.feature_steps(index, np.array([code]), own)[0]
 
     def _value(self, feature: Feature, code: int, number: float | None) -> Value:
         if isinstance(feature, Range) and code == 0:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 from nn2rules.errors import OptionError
 from nn2rules.language import label_text
 from nn2rules.scorecards.sums import Interval
-from nn2rules.space import Value, is_number
+from nn2rules.space import Value, is_number, whole_number
 
 if TYPE_CHECKING:
     from nn2rules.scorecards.scorecard import Scorecard
 
 _MOST_DIGITS = 12
+MOST_BINS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +32,15 @@ class Scale:
         the total is the sum of the lines.
     digits : int
         How many digits behind the point are kept.
+    bins : int or None
+        Into how many bins at most a range of numbers is cut, each with points of its
+        own. None: a range has points per unit.
     """
 
     factor: float
     offset: float | None = None
     digits: int = 0
+    bins: int | None = None
 
     def __post_init__(self) -> None:
         if not math.isfinite(self.factor) or not self.factor:
@@ -44,6 +49,11 @@ class Scale:
             raise OptionError(f"offset: {self.offset}, expected a finite number")
         if not 0 <= self.digits <= _MOST_DIGITS:
             raise OptionError(f"digits: {self.digits}, expected 0 to {_MOST_DIGITS}")
+        if (
+            self.bins is not None
+            and not 1 <= whole_number("bins", self.bins) <= MOST_BINS
+        ):
+            raise OptionError(f"bins: {self.bins}, expected 1 to {MOST_BINS}")
 
 
 def wished_scale(

@@ -30,7 +30,7 @@ from nn2rules.rules import (
     of_any,
     own_certificate,
 )
-from nn2rules.scorecards.digits import default_table, fitting_digits
+from nn2rules.scorecards.digits import default_table, fitting_digits, with_bins
 from nn2rules.scorecards.lines import lines_of
 from nn2rules.scorecards.page import page_of
 from nn2rules.scorecards.printed_card import PointsTable, score_reach, table_of
@@ -478,6 +478,7 @@ class Scorecard(Description):
         maximum: float | None = None,
         higher: Value = None,
         digits: int | None = None,
+        bins: int | Literal["auto"] | None = None,
         rows: Rows = None,
     ) -> "Scorecard":
         """Return the same card, printed on another scale. Predictions stay.
@@ -494,8 +495,15 @@ class Scorecard(Description):
         digits : int, optional
             How many digits behind the point are kept; by default the fewest that leave
             few of the rows, or a small part of the scale, between the two cut-offs.
+        bins : int or "auto", optional
+            Print points for bins of numbers, at most so many for each range, and not
+            per unit, so that nobody has to multiply. The points of a bin are those of
+            its middle, so the two cut-offs lie further apart. "auto" takes the fewest
+            of 5, 10, 20, 50 or 100 that leave at most 0.5%, or else at most 5%, of the
+            rows between them; bins that leave more than a quarter are refused. With
+            nothing else given, the scale stays.
         rows : frame or list of dicts, optional
-            Rows to choose the digits by.
+            Rows to choose digits and bins by.
 
         Examples
         --------
@@ -508,21 +516,26 @@ class Scorecard(Description):
         profile = self.profile
         if profile is not None:
             profile = replace(profile, between=None)
-        scale = wished_scale(
-            self,
-            points_to_double_odds=points_to_double_odds,
-            odds=odds,
-            base_score=base_score,
-            minimum=minimum,
-            maximum=maximum,
-            higher=higher,
-            reach=lambda: score_reach(self),
-        )
+        wishes: dict[str, Any] = {
+            "points_to_double_odds": points_to_double_odds,
+            "odds": odds,
+            "base_score": base_score,
+            "minimum": minimum,
+            "maximum": maximum,
+            "higher": higher,
+        }
+        if bins is not None and all(wish is None for wish in wishes.values()):
+            scale = replace(self.table.scale, bins=None)
+            digits = scale.digits if digits is None else digits
+        else:
+            scale = wished_scale(self, **wishes, reach=lambda: score_reach(self))
         if digits is not None:
             scale = replace(scale, digits=digits)
         inputs = None if rows is None else self.domain.inputs_of(rows)
         if digits is None:
             scale = replace(scale, digits=fitting_digits(self, scale, inputs))
+        if bins is not None:
+            scale = with_bins(self, scale, bins, inputs)
         if inputs is not None and profile is not None:
             found = table_of(self, scale).predict_codes(*inputs)
             between = int((found < 0).sum()), len(found)

@@ -25,6 +25,10 @@ function rounded([top, bottom]) {
 function pointsOf({code, number}, place) {
   const own = CARD.features[place];
   if (own.rates === undefined || code !== 0) return own.points[code].map(whole);
+  if (own.bins) {
+    const bin = own.starts.filter((start) => start <= number).length - 1;
+    return own.bins.map((points) => whole(points[bin]));
+  }
   return own.rates.map((rate) => rounded(times(pair(rate), fraction(number))));
 }
 
