@@ -89,7 +89,8 @@ def scales(draw, card):
     offset = None
     if len(card.classes) == 2:
         offset = draw(st.sampled_from([None, 0.0, 600.0, -0.125]))
-    return Scale(factor, offset, digits)
+    bins = draw(st.sampled_from([None, None, 1, 4, 40]))
+    return Scale(factor, offset, digits, bins)
 
 
 def inputs_near(network, rng, number=150):

@@ -257,6 +257,24 @@ def every_input(domain):
     return [((0, 0, 0), tuple(map(float, n))) for n in product(range(4), repeat=3)]
 
 
+@pytest.mark.parametrize("units", [2, 3])
+def test_pages_with_wrong_bins_are_not_proved(units):
+    network = random_network(np.random.default_rng(units), MIXED, units=units)
+    card = Scorecard.from_network(network).replace(scale=Scale(1000.0, None, 0, 8))
+    assert statuses(checked(network, card))["Printed points"] == "proved"
+    table = card.table
+    assert table.cut_offs
+    [bins, *others] = table.bins
+    for wrong in (bins[1:], bins[:-1], (bins[0], *bins)):
+        found = checked(network, card, table=replace(table, bins=(wrong, *others)))
+        assert statuses(found)["Printed points"] != "proved"
+    first, *rest = table.columns
+    far = tuple(points + 10**6 for points in first.bins[0])
+    moved = replace(first, bins=(far, *first.bins[1:]))
+    table = replace(table, columns=(moved, *rest))
+    assert statuses(checked(network, card, table=table))["Printed points"] != "proved"
+
+
 def broken(card, kind, rng):
     """Break one region of a scorecard, or leave it out."""
     regions = [*card.regions]

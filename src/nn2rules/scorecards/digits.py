@@ -71,10 +71,11 @@ def with_bins(
         return few[0]
     if bins == "auto" or min(shares) > _MANY:
         what = "the rows" if inputs is not None else "all totals"
+        bins_text = count(tried[-1].bins or 0, "bin")
         raise OptionError(
-            f"bins: with {count(tried[-1].bins or 0, 'bin')}, {float(min(shares)):.0%} of "
-            f"{what} would lie between two proved cut-offs; leave bins out: a number "
-            f"then has points per unit"
+            f"bins: with {bins_text}, {float(min(shares)):.0%} of {what} would lie "
+            f"between two proved cut-offs; leave bins out: a number then has points "
+            f"per unit"
         )
     return tried[0]
 

@@ -48,7 +48,13 @@ class Pencil:
         offsets = self.domain.offsets.tolist()
         for place, feature in enumerate(self.domain.features):
             points = column.points[offsets[place] + codes[place]]
-            if isinstance(feature, Range) and codes[place] == 0:
+            bins, own = self.table.bins[place], column.bins[place]
+            is_number = isinstance(feature, Range) and codes[place] == 0
+            if is_number and bins is not None and own is not None:
+                number = Fraction(numbers[place])
+                passed = sum(low <= number for low, _ in bins)
+                points = own[passed - 1] if 0 < passed <= len(own) else Fraction(0)
+            elif is_number:
                 product = points * Fraction(numbers[place]) / self.step
                 points = self.step * ((2 * product + 1) // 2)
             total += points

@@ -16,7 +16,7 @@ from typing import Any
 from nn2rules.checker.run_network import class_of_scores, class_of_sums, exact_output
 from nn2rules.checker.scorecards.linear_parts import pieces_of
 from nn2rules.checker.scorecards.pencil import counted, number_text
-from nn2rules.checker.scorecards.sums import ZERO, Form, Interval, Sums
+from nn2rules.checker.scorecards.sums import ZERO, Corners, Form, Interval, Sums
 from nn2rules.network import Network
 from nn2rules.scorecards import CardRegion, Column, PointsTable
 from nn2rules.space import Domain, Range
@@ -46,22 +46,32 @@ class Printed:
     def __init__(self, network: Network, table: PointsTable) -> None:
         self.network, self.table = network, table
         self.sums = Sums(network.domain, network.layers[0])
-        self.columns = [
-            self.sums.corners.values(list(column.points)) for column in table.columns
-        ]
+        self.corners = Corners(network.domain, bins=table.bins)
+        self.columns = [self._printed(column) for column in table.columns]
         self.exact = [
-            self.sums.corners.values([*map(Fraction, own)])
+            self.corners.values([*map(Fraction, own)])
             for own in network.layers[0].weights.T.tolist()
         ]
         self.bases = [*map(Fraction, network.layers[0].bias.tolist())]
         step = Fraction(1, 10**table.scale.digits)
         self.roundings = [
-            _rounding(network.domain, column, step) for column in table.columns
+            _rounding(network.domain, table, column, step) for column in table.columns
         ]
+
+    def _printed(self, column: Column) -> list[Fraction]:
+        """Return what a column adds at each corner: a bin the same at both its ends."""
+        values = self.corners.values(list(column.points))
+        for place, bins in enumerate(self.table.bins):
+            points = column.bins[place] if bins is not None else None
+            if points is not None:
+                start = self.corners.starts[place]
+                twice = [each for each in points for _ in range(2)]
+                values[start : start + len(twice)] = twice
+        return values
 
     def reach(self, unit: int) -> Interval:
         """Return how small and how large the exact sum of a card can be."""
-        low, high = self.sums.corners.reach(self.exact[unit])
+        low, high = self.corners.reach(self.exact[unit])
         return low + self.bases[unit], high + self.bases[unit]
 
     def added(
@@ -72,7 +82,7 @@ class Printed:
         Rounding can add that much, or take it off, because each slope is multiplied,
         and rounded, for itself.
         """
-        values = [ZERO] * len(self.sums.corners.columns)
+        values = [ZERO] * len(self.corners.columns)
         start = rounding = ZERO
         for weight, own, column, most in zip(
             weights, self.columns, self.table.columns, self.roundings, strict=True
@@ -85,7 +95,7 @@ class Printed:
 
     def form(self, form: Form) -> tuple[list[Fraction], Fraction]:
         """Return a form of the exact sums at the corners, and its base."""
-        values, base = [ZERO] * len(self.sums.corners.columns), form[-1]
+        values, base = [ZERO] * len(self.corners.columns), form[-1]
         for factor, own, start in zip(form[:-1], self.exact, self.bases, strict=True):
             if factor:
                 values = [a + factor * b for a, b in zip(values, own, strict=True)]
@@ -99,20 +109,24 @@ class Printed:
         printed, start, rounding = self.added(weights)
         exact, base = self.form(form)
         both = [a - factor * b for a, b in zip(printed, exact, strict=True)]
-        low, high = self.sums.corners.reach(both)
+        low, high = self.corners.reach(both)
         start -= factor * base
         return low + start - rounding, high + start + rounding
 
 
-def _rounding(domain: Domain, column: Column, step: Fraction) -> Fraction:
+def _rounding(
+    domain: Domain, table: PointsTable, column: Column, step: Fraction
+) -> Fraction:
     """Bound how far the rounded products of a column can be from the exact ones.
 
     A product is off by half a step at most. One with a whole number, of a slope of p
     steps divided by q, is some q-th parts of a step; so it is off by fewer than that.
     """
     total = ZERO
-    for feature, start in zip(domain.features, domain.offsets.tolist(), strict=False):
-        if not isinstance(feature, Range):
+    for feature, start, bins in zip(
+        domain.features, domain.offsets.tolist(), table.bins, strict=False
+    ):
+        if not isinstance(feature, Range) or bins is not None:
             continue
         steps = column.points[start] / step
         low, high = map(Fraction, feature.limits)
@@ -125,6 +139,22 @@ def _rounding(domain: Domain, column: Column, step: Fraction) -> Fraction:
     return total
 
 
+def are_bins_complete(domain: Domain, table: PointsTable) -> bool:
+    """Tell whether the bins of each range hold all of its numbers, each once."""
+    for feature, bins in zip(domain.features, table.bins, strict=True):
+        if bins is None:
+            continue
+        if not isinstance(feature, Range) or not bins:
+            return False
+        ends = [Fraction(end) for end in feature.limits]
+        gap = Fraction(feature.whole)
+        is_joined = all(b[0] - a[1] == gap for a, b in pairwise(bins))
+        is_ordered = all(low <= high for low, high in bins)
+        if [bins[0][0], bins[-1][1]] != ends or not (is_joined and is_ordered):
+            return False
+    return True
+
+
 def check_printed(
     network: Network, table: PointsTable, regions: Sequence[CardRegion]
 ) -> Iterator[PrintedClaim]:
@@ -132,6 +162,9 @@ def check_printed(
 
     Of a scorecard with regions, it must be known that the regions are right.
     """
+    if not are_bins_complete(network.domain, table):
+        yield PrintedClaim("a bin for each number", False)
+        return
     printed = Printed(network, table)
     if table.regions:
         yield from _of_regions(printed, regions)
@@ -474,7 +507,7 @@ def _implies(
     """
     shown, start, rounding = printed.added(weights)
     exact, base = printed.form(form)
-    ends = [*printed.sums.corners.starts, len(shown)]
+    ends = [*printed.corners.starts, len(shown)]
 
     def excess(factor: Fraction) -> tuple[Fraction, Fraction]:
         """Return the excess at a factor, and how it grows with the factor."""
@@ -487,7 +520,7 @@ def _implies(
             growth -= exact[best]
         return total, growth
 
-    spreads = [printed.sums.corners.reach(own) for own in (shown, exact)]
+    spreads = [printed.corners.reach(own) for own in (shown, exact)]
     wide, exact_wide = (high - low for low, high in spreads)
     factor = wide / exact_wide if wide and exact_wide else Fraction(1)
     low, high = ZERO, None

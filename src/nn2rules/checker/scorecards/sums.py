@@ -5,6 +5,7 @@ independent, so over all inputs an affine function of sums is smallest at one co
 each feature, and its minimum needs no search.
 """
 
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
 from math import lcm
@@ -38,7 +39,13 @@ class Corners:
         Where the corners of each feature begin.
     """
 
-    def __init__(self, domain: Domain, part: Part | None = None) -> None:
+    def __init__(
+        self,
+        domain: Domain,
+        part: Part | None = None,
+        bins: Sequence[Sequence[Interval] | None] = (),
+    ) -> None:
+        """Begin with the corners of each feature; of bins, with the ends of each."""
         allowed, ends = whole(domain) if part is None else part
         self.columns: list[int] = []
         self.amounts: list[Fraction] = []
@@ -48,8 +55,11 @@ class Corners:
             self.starts.append(len(self.columns))
             listed = [at for at in range(*offsets[place : place + 2]) if allowed[at]]
             if isinstance(feature, Range) and allowed[offsets[place]]:
-                self.columns += [listed[0]] * 2
-                self.amounts += map(Fraction, ends[:, place].tolist())
+                own = [*map(Fraction, ends[:, place].tolist())]
+                if bins and (cut := bins[place]) is not None:
+                    own = [end for each in cut for end in each]
+                self.columns += [listed[0]] * len(own)
+                self.amounts += own
                 listed = listed[1:]
             self.columns += listed
             self.amounts += [Fraction(1)] * len(listed)
