@@ -3,12 +3,18 @@
 import json
 import sys
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from nn2rules import Condition, Domain, Feature, OptionError, ParseError
-from nn2rules.language import conditions_for, input_conditions, read_conditions
+from nn2rules.language import (
+    conditions_for,
+    input_conditions,
+    read_conditions,
+    values_for,
+)
 from nn2rules.language.text import allowed_text, condition_text, quoted
 from nn2rules.space import Range
 from nn2rules.space.conditions import boxes_of, conditions_of
@@ -250,7 +256,7 @@ def test_conditions_as_a_mapping():
     assert conditions_for(PEOPLE, everything, "within") == ()
     with pytest.raises(OptionError, match="within: 3, expected a text, or a dict"):
         conditions_for(PEOPLE, 3, "within")
-    with pytest.raises(OptionError, match="within: feature 'size' allows no value"):
+    with pytest.raises(OptionError, match="within: no value is listed"):
         conditions_for(PEOPLE, {"size": []}, "within")
     with pytest.raises(ValueError, match="there is no feature 'height'"):
         conditions_for(PEOPLE, {"height": 3}, "within")
@@ -260,6 +266,19 @@ def test_conditions_as_a_mapping():
         conditions_for(PEOPLE, {"age": 30}, "within")
     with pytest.raises(OptionError, match="expected two numbers, \\(low, high\\)"):
         conditions_for(PEOPLE, {"income": (1, 2, 3)}, "within")
+    with pytest.raises(OptionError, match=r"and \(9, 1\) is reversed; expected"):
+        conditions_for(PEOPLE, {"income": (9, 1)}, "within")
+    with pytest.raises(OptionError, match=r"0 to 1000, and \(-9, -1\) has none of its"):
+        conditions_for(PEOPLE, {"income": (-9, -1)}, "within")
+
+
+def test_values_for_keeps_a_feature_of_which_all_values_are_named():
+    said = {"size": ["small", "medium", "big"], "income": (np.int64(3), np.int64(4))}
+    income, size = PEOPLE.index("income"), PEOPLE.index("size")
+    found = values_for(PEOPLE, said, "forbidden")
+    assert list(found) == sorted([income, size])
+    assert found[size].codes == {0, 1, 2}
+    assert found[income].spans == ((3, 4),)
 
 
 JOBS = Domain(

@@ -32,6 +32,7 @@ from nn2rules.language.parsing import (
     conditions_for,
     read_conditions,
     together,
+    values_for,
 )
 from nn2rules.language.scanner import Scanner
 from nn2rules.language.text import (
@@ -88,5 +89,6 @@ __all__ = [
     "value_condition",
     "value_text",
     "value_words",
+    "values_for",
     "without",
 ]

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from nn2rules.errors import OptionError
 from nn2rules.language.allowed import (
     Allowed,
@@ -307,13 +309,10 @@ def conditions_for(domain: Domain, said: Said, what: str) -> tuple[Condition, ..
     if isinstance(said, str):
         return read_conditions(said, domain)
     if isinstance(said, Mapping):
-        found = [_said(domain, name, values, what) for name, values in said.items()]
-        whole = {f.name: everything(f) for f in domain.features}
-        order = {name: place for place, name in enumerate(domain.names)}
         return tuple(
-            allowed.condition(domain.feature(name))
-            for name, allowed in sorted(found, key=lambda each: order[each[0]])
-            if allowed != whole[name]
+            allowed.condition(domain.features[index])
+            for index, allowed in values_for(domain, said, what).items()
+            if allowed != everything(domain.features[index])
         )
     listed: list[Any] = list(said) if isinstance(said, Sequence) else [None]
     if all(isinstance(condition, Condition) for condition in listed):
@@ -324,7 +323,25 @@ def conditions_for(domain: Domain, said: Said, what: str) -> tuple[Condition, ..
     )
 
 
-def _said(domain: Domain, name: object, values: Any, what: str) -> tuple[str, Allowed]:
+def values_for(
+    domain: Domain, said: Mapping[str, Any], what: str
+) -> dict[int, Allowed]:
+    """Return the values that a mapping has for features, by their positions.
+
+    Its entries are those of `conditions_for`.
+
+    Examples
+    --------
+    >>> domain = Domain((Feature.real("age", 17, 90), Feature("job", ("a", "b", "c"))))
+    >>> values_for(domain, {"job": "b", "age": (20, 30)}, "forbidden")
+    {0: Allowed(spans=((20, 30),), codes=frozenset()),
+     1: Allowed(spans=(), codes=frozenset({1}))}
+    """
+    found = [_said(domain, name, values, what) for name, values in said.items()]
+    return dict(sorted(found, key=lambda each: each[0]))
+
+
+def _said(domain: Domain, name: object, values: Any, what: str) -> tuple[int, Allowed]:
     if not isinstance(name, str):
         raise OptionError(f"{what}: {name!r} is not the name of a feature")
     feature, allowed = domain.feature(name), Allowed()
@@ -335,21 +352,30 @@ def _said(domain: Domain, name: object, values: Any, what: str) -> tuple[str, Al
     for value in listed:
         allowed = union(feature, allowed, _one_said(domain, feature, value, what))
     if not allowed:
-        raise OptionError(f"{what}: feature {name!r} allows no value")
+        raise OptionError(f"{what}: no value is listed for feature {name!r}")
     own = [value for value in listed if value not in (feature.labels or ())]
     refuse_parts(feature, own, what)
-    return name, allowed
+    return domain.index(name), allowed
 
 
 def _one_said(domain: Domain, feature: Feature, value: Any, what: str) -> Allowed:
     if isinstance(feature, Range) and isinstance(value, tuple | list):
-        if len(value) != 2 or not all(is_number(end) for end in value):
+        ends = [end.item() if isinstance(end, np.generic) else end for end in value]
+        if len(ends) != 2 or not all(is_number(end) for end in ends):
             raise OptionError(
                 f"{what}: feature {feature.name!r} is {value!r}, expected two numbers, "
                 f"(low, high)"
             )
-        low, high = compared(feature, "≥", value[0]), compared(feature, "≤", value[1])
-        return common(low, high)
+        low, high = compared(feature, "≥", ends[0]), compared(feature, "≤", ends[1])
+        both = common(low, high)
+        if not both:
+            first, last = feature.limits
+            fact = "is reversed" if ends[0] > ends[1] else "has none of its numbers"
+            raise OptionError(
+                f"{what}: feature {feature.name!r} goes from {first} to {last}, and "
+                f"{value!r} {fact}; expected (low, high)"
+            )
+        return both
     labels = feature.labels or ()
     if value not in feature.values and value in labels:
         return Allowed(codes=frozenset([labels.index(value)]))

@@ -6,27 +6,19 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, get_args
 
-import numpy as np
-
 from nn2rules.errors import DomainError, OptionError
 from nn2rules.extraction import other_network
-from nn2rules.language import read_impossible
+from nn2rules.language import Allowed, read_impossible, values_for
 from nn2rules.network import Network
 from nn2rules.questions.explain.case import Direction
 from nn2rules.rules import RuleList
 from nn2rules.space import (
     Boxes,
-    Condition,
     Domain,
     Feature,
-    Lookup,
-    Range,
     Span,
     Value,
-    checked_spans,
     is_number,
-    plain_number,
-    refuse_parts,
 )
 
 
@@ -90,31 +82,30 @@ def constraints_of(
                     f"{option}: the values of feature {domain.names[index]!r} have no "
                     f"order; use forbidden to exclude some of them"
                 )
-    codes: dict[int, frozenset[int]] = {}
-    spans: dict[int, list[Span]] = {}
-    if forbidden is not None and not isinstance(forbidden, Mapping):
-        raise OptionError(
-            f"forbidden: {forbidden!r}, expected a dict from features to values"
-        )
-    for name, values in (forbidden or {}).items():
-        condition = condition_of(domain, name, values, "forbidden")
-        index, feature = domain.index(name), domain.feature(name)
-        listed = [v for v in condition.values if not isinstance(v, tuple)]
-        codes[index] = frozenset(feature.values.index(v) for v in listed)
-        spans[index] = [v for v in condition.values if isinstance(v, tuple)]
+    excluded = _values_left_out(domain, forbidden)
     boxes, _ = read_impossible(domain, impossible, function=False)
     return Constraints(
         kept,
         up,
         down,
-        codes,
-        {
-            index: spans_of_feature
-            for index, spans_of_feature in spans.items()
-            if spans_of_feature
-        },
+        {index: allowed.codes for index, allowed in excluded.items()},
+        {index: allowed.spans for index, allowed in excluded.items() if allowed.spans},
         boxes,
     )
+
+
+def _values_left_out(domain: Domain, forbidden: Any) -> dict[int, Allowed]:
+    """Read the values that features must not change to."""
+    if forbidden is None:
+        return {}
+    if not isinstance(forbidden, Mapping):
+        raise OptionError(
+            f"forbidden: {forbidden!r}, expected a dict from features to values"
+        )
+    try:
+        return values_for(domain, forbidden, "forbidden")
+    except DomainError as error:
+        raise OptionError(f"forbidden: {error}") from None
 
 
 def _features(domain: Domain, option: str, names: Any) -> frozenset[int]:
@@ -125,40 +116,6 @@ def _features(domain: Domain, option: str, names: Any) -> frozenset[int]:
         return frozenset(domain.index(name) for name in listed)
     except DomainError as error:
         raise OptionError(f"{option}: {error}") from None
-
-
-def condition_of(domain: Domain, name: Any, value: Any, option: str) -> Condition:
-    """Return the condition that a feature has one value, a span, or one of several."""
-    try:
-        feature = domain.feature(name)
-        is_span = isinstance(value, tuple) and isinstance(feature, Range)
-        is_one = value is None or isinstance(value, str | int | float | np.generic)
-        values = [value] if is_one or is_span else list(value)
-        allowed = [_value_of(domain, feature, value) for value in values]
-        refuse_parts(feature, values, option)
-        spans = [value for value in allowed if isinstance(value, tuple)]
-        if spans and isinstance(feature, Range):
-            checked_spans(feature, spans)
-    except OptionError:
-        raise
-    except (DomainError, TypeError) as error:
-        raise OptionError(f"{option}: {error}") from None
-    if not allowed:
-        raise OptionError(f"{option}: no value is listed for feature {name!r}")
-    return Condition(feature.name, tuple(dict.fromkeys(allowed)))
-
-
-def _value_of(domain: Domain, feature: Feature, value: Any) -> Value | Span:
-    if not isinstance(feature, Range):
-        return feature.values[domain.code(feature.name, value)]
-    if isinstance(value, tuple | list):
-        [span] = checked_spans(feature, [value])
-        return span
-    code = domain.code(feature.name, value)
-    if code:
-        return feature.values[code]
-    number = plain_number(Lookup(feature).number(value))
-    return number, number
 
 
 def step_of(feature: Feature, step: Any = None) -> float:
