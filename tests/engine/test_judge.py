@@ -15,9 +15,9 @@ from nn2rules.engine import (
     TableJudge,
     judge_of,
     table_of,
-    table_or_search,
     table_size,
     uses_table,
+    which_engine,
 )
 from nn2rules.space import inside, no_boxes, whole_boxes
 from ranged import mixed_domain, random_network
@@ -57,7 +57,7 @@ def test_a_small_table_is_kept_but_not_beyond_the_memory(monkeypatch):
     assert table_of(network) is table
     with pytest.raises(BudgetExceededError, match="needs as many bytes"):
         table_of(network, meter=Meter(Budget(memory=5)))
-    monkeypatch.setattr(table_or_search, "KEPT_INPUTS", 5)
+    monkeypatch.setattr(which_engine, "KEPT_INPUTS", 5)
     other = replace(tomato(), threshold=0.6)
     assert table_of(other) is not table_of(other)
     assert table_of(other, keep=True) is table_of(other)

@@ -1,14 +1,16 @@
 """Does every input of a box get this class? Proof or counterexample.
 
-`judge` decides between the two engines, which agree: a table of every input (`table`)
-and branch and bound with certified bounds (`search`, with `borders`, `exact_boxes`,
-`pieces` and `simplex` where two classes tie). `reaching`, `counting` and `score_ranges`
-ask related questions. `regions` lists the linear regions of a network; where these are
-few, `by_regions` settles claims by linear programs (`region_programs`,
-`linear_programs`). `limits`, `progress` and `parallel` are about time and workers.
-Imports `network`, `language`, `space`. The kernels are for `extraction`, too.
+There are three engines, which agree: a table of every input (`table`), branch and bound
+with certified bounds (`search`, with `borders`, `exact_boxes`, `pieces` and `simplex`
+where two classes tie), and linear programs on the linear regions of networks that have
+few (`regions`, `by_regions`, `region_programs`, `linear_programs`). `which_engine`
+chooses between them and holds the limits; `judges` and `beyond_tables` let them take
+turns. `reaching`, `counting`, `pair_questions` and `score_ranges` ask related
+questions. `limits`, `progress` and `parallel` are about time and workers. Imports
+`network`, `language`, `space`. The kernels are for `extraction`, too.
 """
 
+from nn2rules.engine.beyond_tables import settle_class, settle_pair
 from nn2rules.engine.by_regions import find_classes, find_pair
 from nn2rules.engine.counting import Counts, count_classes
 from nn2rules.engine.flat import (
@@ -20,7 +22,16 @@ from nn2rules.engine.flat import (
     lead_of,
     workspace,
 )
+from nn2rules.engine.judges import (
+    Judge,
+    Judgement,
+    Point,
+    SearchJudge,
+    TableJudge,
+    judge_of,
+)
 from nn2rules.engine.limits import Budget, Meter, Pace, Progress, Stop
+from nn2rules.engine.pair_questions import PairQuestion, holds_by_weights
 from nn2rules.engine.progress import (
     LogProgress,
     ProgressOption,
@@ -59,25 +70,25 @@ from nn2rules.engine.table import (
     fragile_margins,
     table_obstacle,
 )
-from nn2rules.engine.table_or_search import (
+from nn2rules.engine.two_networks import find_difference
+from nn2rules.engine.which_engine import (
+    COMPARED_BOXES,
+    COMPARED_BRIEFLY,
     COMPARED_INPUTS,
     COUNTED_NUMBERS,
     COVERED_INPUTS,
     EXPLAINED_INPUTS,
     KEPT_INPUTS,
+    REGION_SHARE,
     ROW_LIST_INPUTS,
     ROW_SET_INPUTS,
     SHOWN_INPUTS,
     VERIFIED_INPUTS,
-    Judge,
-    Judgement,
-    Point,
-    SearchJudge,
-    TableJudge,
     check_engine,
+    classes_of_listed,
     compile_for,
     engine_for,
-    judge_of,
+    network_of_listed,
     table_of,
     table_size,
     tiny_network,
@@ -85,6 +96,8 @@ from nn2rules.engine.table_or_search import (
 )
 
 __all__ = [
+    "COMPARED_BOXES",
+    "COMPARED_BRIEFLY",
     "COMPARED_INPUTS",
     "COUNTED_NUMBERS",
     "COVERED_INPUTS",
@@ -93,6 +106,7 @@ __all__ = [
     "KEPT_INPUTS",
     "MOST_CLASSES",
     "MOST_REGIONS",
+    "REGION_SHARE",
     "ROW_LIST_INPUTS",
     "ROW_SET_INPUTS",
     "SHOWN_INPUTS",
@@ -110,6 +124,7 @@ __all__ = [
     "Meter",
     "Oracle",
     "Pace",
+    "PairQuestion",
     "Point",
     "Progress",
     "ProgressOption",
@@ -128,6 +143,7 @@ __all__ = [
     "check_box",
     "check_engine",
     "claim",
+    "classes_of_listed",
     "closing_progress",
     "compile_for",
     "count_classes",
@@ -139,18 +155,23 @@ __all__ = [
     "exact_score_range",
     "find_class",
     "find_classes",
+    "find_difference",
     "find_pair",
     "find_twins",
     "fits_in_memory",
     "fragile_margins",
+    "holds_by_weights",
     "interruptible",
     "judge_of",
     "lead_of",
     "linear_regions",
+    "network_of_listed",
     "piecewise_linear_obstacle",
     "progress_callback",
     "score_range",
     "session",
+    "settle_class",
+    "settle_pair",
     "table_obstacle",
     "table_of",
     "table_size",

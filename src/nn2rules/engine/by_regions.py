@@ -28,6 +28,8 @@ from numpy.typing import NDArray
 from nn2rules.engine.exact_boxes import Lead, leads_of
 from nn2rules.engine.limits import Meter
 from nn2rules.engine.region_programs import (
+    MOST_IN_BOX,
+    MOST_PROGRAMS,
     PROVED,
     UNDECIDED,
     Near,
@@ -36,6 +38,7 @@ from nn2rules.engine.region_programs import (
     Win,
     classes_of,
     few_regions,
+    may_have_few,
     part_of,
     row_of,
     rows_of,
@@ -44,6 +47,7 @@ from nn2rules.engine.region_programs import (
 from nn2rules.engine.regions import (
     LinearRegion,
     LinearRegions,
+    regions_with,
     regions_within,
 )
 from nn2rules.network import Affine, Network
@@ -65,6 +69,8 @@ def find_classes(
     within: Boxes,
     ignoring: Boxes,
     meter: Meter,
+    *,
+    most_programs: int = MOST_PROGRAMS,
 ) -> Settled:
     """Tell whether no input of some boxes has one of several classes; or give one.
 
@@ -75,6 +81,8 @@ def find_classes(
         Inputs inside these do not count.
     meter : Meter
         The budget to spend.
+    most_programs : int
+        How many linear programs may be solved to find the regions of a box.
 
     Examples
     --------
@@ -97,18 +105,20 @@ def find_classes(
         is_broken &= ~inside(domain, ignoring, *inputs)
         return rows_of(inputs, [int(np.argmax(is_broken))]) if is_broken.any() else None
 
-    def questions(box: Box, regions: LinearRegions) -> Iterator[Question]:
-        for region in regions:
-            for index in sorted({*classes} & {*region.classes}):
+    def questions(box: Box) -> Iterator[Question]:
+        finding = meter.part(most_programs)
+        for region in regions_with(
+            network, classes, box, max_regions=MOST_IN_BOX, meter=finding
+        ):
+            for index in region.classes:
                 part = part_of(region)
                 win = Win(leads_of(network, index), part.scores)
                 yield Question(part.sides, [win], attempt, box)
 
     for box in zip(within.allowed, within.ends, strict=True):
-        regions = few_regions(network, box, meter)
-        if regions is None:
+        if not may_have_few(network, box):
             return UNDECIDED
-        settled = settle_all(network, questions(box, regions), ignoring, meter)
+        settled = settle_all(network, questions(box), ignoring, meter)
         if settled.status == "refuted":
             return settled
         status = UNDECIDED if settled.status == "undecided" else status

@@ -170,7 +170,7 @@ class Hull:
         levels : sequence of numbers
             Where the bound lies just above one of these, it is worked out without any
             rounding, so that a function that only reaches a level is not said to pass
-            it.
+            it. If the function passes all of them, the bound need not be close.
         """
         rows = np.array([*(side.floats for side in sides), function.floats])
         program = _Program(rows, self.starts, self._features)
@@ -182,6 +182,8 @@ class Hull:
             if self.proves_empty(sides, multipliers):
                 return Bound(None, None)
             return Bound(self.highest(function), None)
+        if self._passes(program.value, function, levels):
+            return Bound(self.highest(function), program.point())
         multipliers = self._rounded(program.multipliers, function.shift, sides)
         value = self.weighed(function, sides, multipliers)
         if self._is_close(value, function, levels):
@@ -248,6 +250,12 @@ class Hull:
     ) -> bool:
         unit = Fraction(_CLOSE) * Fraction(2) ** function.shift / self._scale
         return any(0 < value - level <= unit for level in levels)
+
+    def _passes(
+        self, value: float, function: Function, levels: Sequence[Fraction | int]
+    ) -> bool:
+        """Tell whether a value that the solver found is above all levels, or about."""
+        return bool(levels) and value > self.level(function, max(levels)) + _CLOSE
 
     def _at_basis(
         self, program: "_Program", function: Function, sides: Sequence[Function]
@@ -347,6 +355,11 @@ class _Program:
     def _set_multipliers(self, numbers: NDArray[np.float64]) -> None:
         is_slack = self._others >= self._n
         self.multipliers[self._others[is_slack] - self._n] = numbers[is_slack]
+
+    @property
+    def value(self) -> float:
+        """The value of the function at the solution."""
+        return float(self._table[-1, -1])
 
     def point(self) -> NDArray[np.float64] | None:
         """Return the weights of the vertices at the solution, if they make sense."""

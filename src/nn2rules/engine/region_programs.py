@@ -8,6 +8,7 @@ or whole numbers, the box is split.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import floor, lcm, log10
+from threading import Lock
 from typing import Literal, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -33,7 +34,7 @@ from nn2rules.space import Box, Boxes, Domain, Inputs, containing
 _MOST_SPLITTING = 40
 """Where more units of the first layer split a box, regions are not looked for."""
 
-_MOST_REGIONS, _MOST_PROGRAMS = 1024, 4_000
+MOST_IN_BOX, MOST_PROGRAMS = 1024, 4_000
 """How many regions a box may have, and how many linear programs it takes to find them:
 some seconds."""
 
@@ -74,6 +75,7 @@ PROVED, UNDECIDED = Settled("proved"), Settled("undecided")
 
 _kept: WeakKeyDictionary[Network, dict[bytes, LinearRegions | None]]
 _kept = WeakKeyDictionary()
+_keeping = Lock()
 
 
 def few_regions(
@@ -88,27 +90,35 @@ def few_regions(
     BudgetExceededError
         If the budget of the meter is spent.
     """
-    if piecewise_linear_obstacle(network) is not None or _splits_often(network, box):
+    if not may_have_few(network, box):
         return None
     kept = _kept.setdefault(network, {})
     key = box[0].tobytes() + box[1].tobytes() + bytes([one_class])
     if key not in kept:
-        part = meter.part(_MOST_PROGRAMS)
+        part = meter.part(MOST_PROGRAMS)
         try:
             regions = linear_regions(
                 network,
                 box=box,
-                max_regions=_MOST_REGIONS,
+                max_regions=MOST_IN_BOX,
                 one_class=one_class,
                 meter=part,
             )
         except BudgetExceededError:
             meter.spend()  # raises if it is the budget that ended the work
             regions = None
-        if len(kept) >= _MOST_KEPT:
-            kept.pop(next(iter(kept)), None)
-        kept[key] = regions
+        with _keeping:
+            if len(kept) >= _MOST_KEPT:
+                kept.pop(next(iter(kept)))
+            kept[key] = regions
+        return regions
     return kept[key]
+
+
+def may_have_few(network: Network, box: Box) -> bool:
+    """Tell whether it is worth looking for the linear regions of a box."""
+    is_linear = piecewise_linear_obstacle(network) is None
+    return is_linear and not _splits_often(network, box)
 
 
 def _splits_often(network: Network, box: Box) -> bool:

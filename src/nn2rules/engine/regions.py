@@ -17,10 +17,11 @@ inputs, in which categories can be mixed and whole numbers need not be whole. No
 region left out because a solver says that it is empty.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import lcm
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -215,6 +216,51 @@ def regions_within(
     return LinearRegions(tuple(regions), search.n_programs)
 
 
+class Constraints(NamedTuple):
+    """Where regions are looked for, among the first sums of more than one network.
+
+    Attributes
+    ----------
+    hull : Hull
+        Of the sums.
+    start : int
+        Where those of the network begin.
+    sides : tuple of sequences of int
+        Functions of all the sums that must be at least 0.
+    """
+
+    hull: Hull
+    start: int
+    sides: tuple[Row, ...]
+
+
+def regions_with(
+    network: Network,
+    classes: Collection[int],
+    box: Box,
+    *,
+    max_regions: int = MOST_REGIONS,
+    meter: Meter,
+    within: Constraints | None = None,
+) -> Iterator[LinearRegion]:
+    """Yield linear regions that hold every input of a box with one of some classes.
+
+    They are found one by one. Each tells which of these classes it may have. With
+    `within`, their conditions and scores are functions of all of its sums.
+
+    Raises
+    ------
+    BudgetExceededError
+        If there are too many regions, or the budget is spent.
+    """
+    check_box(network.domain, box[0])
+    search = _Search(network, box, meter, max_regions, one_class=False, within=within)
+    for leaf in search.leaves(search.root(() if within is None else within.sides)):
+        region = search.region(leaf, classes)
+        if region.classes:
+            yield region
+
+
 @dataclass(frozen=True, slots=True)
 class _Node:
     """A part of the box, and what is known of it.
@@ -253,20 +299,22 @@ class _Search:
         max_regions: int,
         *,
         one_class: bool,
+        within: Constraints | None = None,
     ) -> None:
         self._network, self._meter, self._one_class = network, meter, one_class
         self._max_regions, self._n_regions, self._n_leaves = max_regions, 0, 0
         self._layers = [WholeLayer(layer) for layer in network.layers]
-        self._hull = Hull(network, box)
+        self._hull = Hull(network, box) if within is None else within.hull
+        self._start = 0 if within is None else within.start
         self._first: dict[int, Function] = {}
         self.n_programs = 0
 
     def root(self, sides: Sequence[Row] = (), shift: Sequence[Fraction] = ()) -> _Node:
         """Return the whole box, or what meets constraints."""
-        n_units = self._hull.n_sums
+        units = np.arange(len(self._network.layers[0].bias))
         scale = lcm(*(number.denominator for number in shift))
-        sums = np.zeros((n_units, n_units + 1), dtype=object)
-        sums[np.arange(n_units), np.arange(n_units)] = scale
+        sums = np.zeros((len(units), self._hull.n_sums + 1), dtype=object)
+        sums[units, self._start + units] = scale
         if shift:
             sums[:, -1] = [int(number * scale) for number in shift]
         none = np.empty((0, len(self._hull.columns)))
@@ -275,12 +323,9 @@ class _Search:
 
     def regions(self, node: _Node) -> list[LinearRegion]:
         """Return the regions of a node; one if it is proved to have one class."""
-        parts = [node]
-        while len(parts) == 1 and len(parts[0].pieces) + 1 < len(self._layers):
-            parts = self._split(parts[0])
+        parts = self._parts(node)
         if len(parts) == 1:
             return self._leaf(parts[0])
-        self._count(len(node.conditions))
         regions = [region for part in parts for region in self.regions(part)]
         classes = {region.classes for region in regions}
         if not self._one_class or len(regions) < 2 or len(classes) > 1:
@@ -291,15 +336,37 @@ class _Search:
         self._n_regions -= len(regions) - 1
         return [LinearRegion(node.pieces, node.conditions, None, only)]
 
+    def leaves(self, node: _Node) -> Iterator[_Node]:
+        """Yield the parts of a node on which scores are affine, one by one."""
+        parts = self._parts(node)
+        if len(parts) != 1:
+            for part in parts:
+                yield from self.leaves(part)
+            return
+        self._count_leaf()
+        yield parts[0]
+
+    def _parts(self, node: _Node) -> list[_Node]:
+        """Return what the next units split a node into; one part if it is a leaf."""
+        parts = [node]
+        while len(parts) == 1 and len(parts[0].pieces) + 1 < len(self._layers):
+            parts = self._split(parts[0])
+        if len(parts) != 1:
+            self._count(len(node.conditions))
+        return parts
+
     def _leaf(self, node: _Node) -> list[LinearRegion]:
         """Return a node with affine scores as a region, if any class is possible."""
-        region = self._region(node)
+        region = self.region(node, range(len(self._network.classes)))
         if not region.classes:
             return []
+        self._count_leaf()
+        return [region]
+
+    def _count_leaf(self) -> None:
         self._n_regions += 1
         self._n_leaves += 1
         self._count(0)
-        return [region]
 
     def _count(self, n_waiting: int) -> None:
         """Stop where regions are too many; others wait to be split."""
@@ -408,14 +475,12 @@ class _Search:
             points=points,
         )
 
-    def _region(self, node: _Node) -> LinearRegion:
-        """Return a leaf as a region."""
+    def region(self, node: _Node, possible: Collection[int]) -> LinearRegion:
+        """Return a leaf as a region, with those of some classes that it may have."""
         rows = [row.tolist() for row in node.sums.numbers]
         scores = tuple(_affine(row, node.sums.scale) for row in rows)
         classes = tuple(
-            index
-            for index in range(len(self._network.classes))
-            if self._may_have(index, node)
+            index for index in sorted(possible) if self._may_have(index, node)
         )
         return LinearRegion(node.pieces, node.conditions, scores, classes)
 
@@ -449,7 +514,7 @@ def may_have(
     if first.is_behind(hull.highest(function) / scores.scale):
         return None
     ahead = [hull.function(row) for row in rows[1:]]
-    bound = hull.bound(function, [*sides, *ahead], [0])
+    bound = hull.bound(function, [*sides, *ahead], [first.level * scores.scale])
     if bound.value is None or first.is_behind(bound.value / scores.scale):
         return None
     return bound

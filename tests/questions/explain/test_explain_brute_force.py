@@ -14,6 +14,7 @@ from brute_force import (
 )
 
 from nn2rules import datasets, explain, load
+from nn2rules.engine import beyond_tables
 from nn2rules.questions.explain import small_changes
 from nn2rules.questions.explain.hitting_sets import Demands
 from nn2rules.space import Range
@@ -138,14 +139,17 @@ def random_options(rng, world):
     return options, is_allowed, cost
 
 
-@pytest.fixture(params=["few are tried", "none is tried"])
-def _both_ways(request, monkeypatch):
-    """Look for changes by trying few of them, and by demands alone."""
-    if request.param == "none is tried":
+@pytest.fixture(params=["few are tried", "none is tried", "regions first"])
+def _every_way(request, monkeypatch):
+    """Look for changes by trying few of them, by demands alone, and by regions."""
+    if request.param != "few are tried":
         monkeypatch.setattr(small_changes, "_TRIED", -1)
+    if request.param == "regions first":
+        monkeypatch.setattr(beyond_tables, "TURNS", ((0, 4_000),))
+        monkeypatch.setattr(beyond_tables, "LATE_TURNS", ((0, 4_000),))
 
 
-@pytest.mark.usefixtures("_both_ways")
+@pytest.mark.usefixtures("_every_way")
 @pytest.mark.parametrize("seed", range(2))
 def test_listed_values_by_table_and_by_search(seed):
     rng = np.random.default_rng([7, seed])
@@ -212,7 +216,7 @@ def steps_between(world, row, one):
     ]
 
 
-@pytest.mark.usefixtures("_both_ways")
+@pytest.mark.usefixtures("_every_way")
 @pytest.mark.parametrize("seed", range(2))
 def test_ranges_of_whole_numbers(seed):
     rng = np.random.default_rng([8, seed])

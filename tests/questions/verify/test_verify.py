@@ -331,7 +331,7 @@ def test_probabilities_equal_every_input(network, ends, data):
 
 @pytest.fixture
 def _no_tables_are_kept(monkeypatch):
-    monkeypatch.setattr("nn2rules.questions.verify.by_table.KEPT_INPUTS", 0)
+    monkeypatch.setattr("nn2rules.engine.which_engine.KEPT_INPUTS", 0)
 
 
 @pytest.mark.usefixtures("_no_tables_are_kept")

@@ -29,7 +29,7 @@ from nn2rules.questions.audit.feature_effects import (
 )
 from nn2rules.questions.audit.result import Audit
 from nn2rules.questions.audit.rows import fragile_rows, groups_of
-from nn2rules.questions.verify import Engine, TableCache, Verifier
+from nn2rules.questions.verify import Engine, TableMaker, Verifier
 from nn2rules.rules import origin_warnings
 from nn2rules.space import (
     Domain,
@@ -157,7 +157,7 @@ def _verifiers(
     impossible: Any,
 ) -> Verifiers:
     """Return what verifies claims: one table for all of them, or searches."""
-    tables = TableCache(Meter(budget.limits, stop=budget.stop), n_jobs)
+    tables = TableMaker(Meter(budget.limits, stop=budget.stop), n_jobs)
     options: dict[str, Any] = {
         "within": None,
         "impossible": impossible,

@@ -8,6 +8,8 @@ from typing import Any, Literal
 import numpy as np
 
 from nn2rules.engine import (
+    COMPARED_BOXES,
+    COMPARED_BRIEFLY,
     COMPARED_INPUTS,
     COVERED_INPUTS,
     Budget,
@@ -24,6 +26,7 @@ from nn2rules.errors import UnsupportedModelError
 from nn2rules.extraction import Limits
 from nn2rules.models import ModelOutput, read_network
 from nn2rules.network import Network
+from nn2rules.questions.compare.by_regions import may_have_regions, settle_difference
 from nn2rules.questions.compare.by_search import compare_by_search
 from nn2rules.questions.compare.by_table import compare_tables
 from nn2rules.questions.compare.canonical_form import is_seen_equal
@@ -91,9 +94,6 @@ def _has(labels: Sequence[Value], label: Value) -> bool:
     except ValueError:
         return False
     return True
-
-
-_MOST_BOXES = 1 << 18  # for a search without a limit: about twenty seconds
 
 
 def compare(
@@ -307,14 +307,24 @@ def _searched(
     if is_seen_equal(old, new):
         is_network = isinstance(old, NetworkPredictor)
         return no_difference(domain, True, "weights" if is_network else "rules")
-    if meter.budget.seconds is None and meter.budget.boxes is None:
-        meter.budget = replace(meter.budget, boxes=_MOST_BOXES)
     rows: Point | None = None
     if different is not None and len(different.codes):
         rows = different.codes, different.numbers
-    return compare_by_search(
-        domain, predictors, meter, seed=limits.seed, rows=rows, skipped=skipped
-    )
+    search = partial(compare_by_search, domain, predictors, skipped=skipped)
+    if rows is None and meter.budget.boxes is None and may_have_regions(predictors):
+        brief = search(meter.part(COMPARED_BRIEFLY), seed=limits.seed, rows=None)
+        if brief.equal:
+            return brief
+        if brief.equal is None:
+            settled = settle_difference(predictors, meter)
+            if settled.status == "proved":
+                return no_difference(domain, True, "regions")
+            if settled.inputs is not None:
+                codes, numbers = settled.inputs
+                rows = codes, numbers if domain.has_ranges else None
+    if meter.budget.seconds is None and meter.budget.boxes is None:
+        meter.budget = replace(meter.budget, boxes=COMPARED_BOXES)
+    return search(meter, seed=limits.seed, rows=rows)
 
 
 def _comparison(

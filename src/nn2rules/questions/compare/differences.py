@@ -50,7 +50,7 @@ class EngineResult:
     ----------
     equal : bool or None
         None if the budget was spent first.
-    how : {"table", "search", "weights", "rules"}
+    how : {"table", "search", "regions", "weights", "rules"}
         How the result is known.
     inputs : dict from Pair to int, or None
         The number of inputs with each pair of predictions; None if not counted.

@@ -93,6 +93,7 @@ def _equal(comparison: "Comparison") -> str:
     by = {
         "table": "by comparing them one by one",
         "search": "by search",
+        "regions": "region by region, on which both are linear",
         "weights": "by their weights, which define the same function",
         "rules": "by their rules, which are the same",
     }

@@ -106,7 +106,7 @@ class Comparison(Result):
 
     @property
     def how(self) -> str:
-        """How that is known: "table" or "search", or "weights" or "rules"."""
+        """How that is known: "table", "search", "regions", "weights" or "rules"."""
         return self._found.how
 
     @property

@@ -10,7 +10,7 @@
 Imports `claims`, and no other question.
 """
 
-from nn2rules.questions.verify.by_table import TableCache
+from nn2rules.questions.verify.by_table import TableMaker
 from nn2rules.questions.verify.page import summary
 from nn2rules.questions.verify.result import Verdict
 from nn2rules.questions.verify.verifier import Engine, Verifier
@@ -18,7 +18,7 @@ from nn2rules.questions.verify.verify import verify
 
 __all__ = [
     "Engine",
-    "TableCache",
+    "TableMaker",
     "Verdict",
     "Verifier",
     "summary",

@@ -1,22 +1,22 @@
 """Claims judged on every input of a region that can be listed."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.engine import KEPT_INPUTS, Meter, build_table, table_of
+from nn2rules.engine import Meter, PairQuestion, classes_of_listed
 from nn2rules.errors import OptionError
 from nn2rules.extraction import Work, effort_of, rule_set
 from nn2rules.language import Region, label_text, unused, value_words
 from nn2rules.models import GivenRows, with_rows
-from nn2rules.network import Layer, Network
-from nn2rules.questions.verify.pairs import PairQuestion
+from nn2rules.network import Network
+from nn2rules.questions.verify.pairs import way_of
 from nn2rules.questions.verify.single_inputs import InputQuestion, Violations
 from nn2rules.rules import Facts, RuleList, covered
-from nn2rules.space import Domain, Feature, box_sizes, inside_each
+from nn2rules.space import Domain, box_sizes, inside_each
 
 _DRAWN_INPUTS = 4096
 
@@ -56,46 +56,17 @@ _VALUES = 4  # the most values of the features for that
 
 
 @dataclass
-class TableCache:
-    """Tables of the classes of networks, kept for the next claim."""
+class TableMaker:
+    """Looks up the classes of all inputs of a region, in the budget of a meter."""
 
     meter: Meter
     n_jobs: int | None
-    _asked: dict[int, tuple[Network, NDArray[np.uint8]]] = field(default_factory=dict)
 
     def classes(
         self, network: Network, listed: list[NDArray[np.int64]]
     ) -> NDArray[np.uint8]:
         """Return the class of every input that has one of these codes per feature."""
-        domain = network.domain
-        if not domain.has_ranges and domain.n_inputs <= KEPT_INPUTS:
-            if id(network) not in self._asked:
-                self.meter.spend()  # kept tables cost the same as new ones
-                table = table_of(network, meter=self.meter, n_jobs=self.n_jobs)
-                self._asked[id(network)] = network, table.classes.reshape(domain.sizes)
-            return self._asked[id(network)][1][np.ix_(*listed)]
-        small = restricted(network, listed)
-        table = build_table(small, meter=self.meter, n_jobs=self.n_jobs)
-        return table.classes.reshape(small.domain.sizes)
-
-
-def restricted(network: Network, listed: list[NDArray[np.int64]]) -> Network:
-    """Return a network on a domain with only some values of each feature."""
-    domain, first = network.domain, network.layers[0]
-    columns = np.concatenate(
-        [start + codes for start, codes in zip(domain.offsets, listed, strict=False)]
-    )
-    features = [
-        Feature(name, tuple(range(len(codes))))
-        for name, codes in zip(domain.names, listed, strict=True)
-    ]
-    layer = Layer(first.weights[columns], first.bias, first.activation, first.slope)
-    return Network(
-        Domain(tuple(features)),
-        (layer, *network.layers[1:]),
-        network.classes,
-        network.threshold,
-    )
+        return classes_of_listed(network, listed, meter=self.meter, n_jobs=self.n_jobs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +122,7 @@ class JudgedInputs:
 
 
 def judge_inputs(
-    question: InputQuestion, network: Network, region: Region, tables: TableCache
+    question: InputQuestion, network: Network, region: Region, tables: TableMaker
 ) -> JudgedInputs:
     """Judge a claim about each input by itself."""
     listed = _listed(region)
@@ -175,7 +146,7 @@ def judge_inputs(
 
 
 def judge_pairs(
-    question: PairQuestion, region: Region, tables: TableCache
+    question: PairQuestion, region: Region, tables: TableMaker
 ) -> JudgedInputs:
     """Judge a claim about two inputs that differ only in some features."""
     listed = _listed(region)
@@ -194,7 +165,7 @@ def judge_pairs(
         ordered[:, order] = _falling(
             lines[:, order] == question.toward, counted[:, order]
         ).astype(np.uint8)
-        violations, ways = ordered, (question.way,)
+        violations, ways = ordered, (way_of(question),)
     broken, real = violations.any(axis=1), _along(possible, axes).any(axis=1)
     shape = classes.shape
     rest = [size for axis, size in enumerate(shape) if axis not in axes]
@@ -240,7 +211,7 @@ def _flipping(
             violations[broken] = (which.reshape(-1, 1) + 1) * counted[broken]
             return violations, tuple(_pattern(question, listed, p) for p in patterns)
     violations[broken] = counted[broken]
-    return violations, (question.way,)
+    return violations, (way_of(question),)
 
 
 def _pattern(

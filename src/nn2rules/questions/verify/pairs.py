@@ -1,14 +1,12 @@
 """Claims about two inputs that differ only in some features."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import combinations
+from collections.abc import Iterator
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.engine import Oracle, find_class
+from nn2rules.engine import Oracle, PairQuestion, find_class
 from nn2rules.errors import DomainError, OptionError
 from nn2rules.language import Region, plain_values
 from nn2rules.network import Network
@@ -17,48 +15,6 @@ from nn2rules.questions.verify.single_inputs import InputQuestion, class_index
 from nn2rules.space import Boxes, Condition, Feature, next_number, previous_number
 
 Point = tuple[NDArray[np.int64], NDArray[np.float64]]
-
-
-@dataclass(frozen=True)
-class PairQuestion:
-    """What a claim about two inputs asks that differ only in some features.
-
-    Attributes
-    ----------
-    network : Network
-    features : tuple of int
-        The features in which they may differ.
-    toward : int or None
-        For monotonicity, the class that must not be lost.
-    ranks : ndarray of float or None
-        For monotonicity, the place of each value in the order in which the prediction
-        may only change to `toward`; a number of a range is its own place.
-    is_increasing : bool
-        Whether numbers are in that order, and not in the reverse one.
-    way : str
-        The name of a violation.
-    """
-
-    network: Network
-    features: tuple[int, ...]
-    toward: int | None = None
-    ranks: NDArray[np.float64] | None = None
-    is_increasing: bool = True
-    way: str = "flips"
-
-    def classes(self) -> Iterator[tuple[int, int]]:
-        """Yield the pairs of classes of the two inputs that violate it.
-
-        Where there is an order, the first input has the lower rank.
-        """
-        every = range(len(self.network.classes))
-        if self.toward is None:
-            yield from combinations(every, 2)
-            return
-        for other in every:
-            if other != self.toward:
-                both = self.toward, other
-                yield both if self.is_increasing else both[::-1]
 
 
 Question: TypeAlias = InputQuestion | PairQuestion
@@ -91,8 +47,14 @@ def pair_question(claim: IndependentOf | Monotonic, network: Network) -> PairQue
         toward,
         _ranks(network, index, feature),
         claim.increasing,
-        "falls" if claim.increasing else "rises",
     )
+
+
+def way_of(question: PairQuestion) -> str:
+    """Return the name of a violation."""
+    if question.toward is None:
+        return "flips"
+    return "falls" if question.is_increasing else "rises"
 
 
 def _ranks(network: Network, index: int, feature: Feature) -> NDArray[np.float64]:
@@ -110,14 +72,6 @@ def ordered_values(question: PairQuestion) -> tuple[Condition, ...]:
         return ()
     feature = question.network.domain.features[question.features[0]]
     return (plain_values(feature).condition(feature),)
-
-
-def is_violation(question: PairQuestion, classes: Sequence[int]) -> bool:
-    """Tell whether the classes of two inputs, in their order, violate a claim."""
-    one, other = classes
-    if question.toward is None:
-        return one != other
-    return (one, other) in set(question.classes())
 
 
 def in_order(question: PairQuestion, points: list[Point]) -> list[Point]:

@@ -1,6 +1,5 @@
 """Verify claims about one network: with a table, row by row, or by search."""
 
-import math
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -17,8 +16,9 @@ from nn2rules.engine import (
     VERIFIED_INPUTS,
     Meter,
     Oracle,
-    array_obstacle,
+    PairQuestion,
     compile_for,
+    table_size,
     uses_table,
 )
 from nn2rules.errors import BudgetExceededError, OptionError, UndecidedError
@@ -35,7 +35,7 @@ from nn2rules.questions.claims import (
 from nn2rules.questions.verify.by_search import Amount, amount_of, moved_near, search
 from nn2rules.questions.verify.by_table import (
     JudgedInputs,
-    TableCache,
+    TableMaker,
     check_region,
     judge_inputs,
     judge_pairs,
@@ -44,14 +44,13 @@ from nn2rules.questions.verify.by_table import (
     violation_rules,
 )
 from nn2rules.questions.verify.pairs import (
-    PairQuestion,
     Partners,
     Point,
     Question,
     in_order,
-    is_violation,
     ordered_values,
     pair_question,
+    way_of,
 )
 from nn2rules.questions.verify.result import Verdict
 from nn2rules.questions.verify.single_inputs import (
@@ -182,7 +181,7 @@ def _answer(network: Network, point: Point) -> Value:
 
 
 def _ways(question: Question) -> tuple[str, ...]:
-    return question.ways if isinstance(question, InputQuestion) else (question.way,)
+    return question.ways if isinstance(question, InputQuestion) else (way_of(question),)
 
 
 def _by_way(
@@ -211,7 +210,7 @@ class Verifier:
         impossible: Any,
         on: On,
         engine: Engine,
-        tables: TableCache,
+        tables: TableMaker,
         counts: bool = False,
     ) -> None:
         self.network, self.rows, self.on, self.engine = network, rows, on, engine
@@ -226,7 +225,7 @@ class Verifier:
     def apart(self, meter: Meter) -> "Verifier":
         """Return a verifier that can work beside others."""
         verifier = copy(self)
-        verifier.tables = TableCache(meter, 1)
+        verifier.tables = TableMaker(meter, 1)
         return verifier
 
     def prepared(self, claim: Claim) -> tuple[str, Question, Region]:
@@ -305,20 +304,14 @@ class Verifier:
             self._move(question, region, findings, meter)
 
     def _has_table(self, region: Region) -> bool:
-        if self.engine == "search":
-            return False
-        listed = region.listed
-        fitting = listed is not None and array_obstacle(self.network) is None
-        if self.engine == "table" and not fitting:
+        listed, memory = region.listed, self.tables.meter.budget.memory
+        n_inputs = None if listed is None else table_size(self.network, listed)
+        if self.engine == "table" and n_inputs is None:
             raise OptionError(
                 "engine 'table': the inputs of this region cannot be listed; use "
                 "engine='search'"
             )
-        if listed is None or not fitting:
-            return False
-        n_inputs, memory = math.prod(map(len, listed)), self.tables.meter.budget.memory
-        is_table = uses_table(self.engine, n_inputs, VERIFIED_INPUTS, memory)
-        return is_table and n_inputs <= memory
+        return uses_table(self.engine, n_inputs, VERIFIED_INPUTS, memory)
 
     def _by_table(self, question: Question, region: Region, findings: Findings) -> None:
         if isinstance(question, InputQuestion):
@@ -425,7 +418,7 @@ class Verifier:
             if isinstance(question, InputQuestion):
                 return bool(violations_at(question, point_codes, values).all())
             classes = classes_of(self.network, point_codes, values).tolist()
-            return is_violation(question, classes)
+            return question.is_violated_by(*classes)
 
         if len(codes):
             findings.points, findings.distance = moved_near(

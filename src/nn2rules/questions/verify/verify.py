@@ -20,7 +20,7 @@ from nn2rules.language import Said
 from nn2rules.models import ModelOutput, given_rows, read_network
 from nn2rules.network import Network
 from nn2rules.questions.claims import CLAIMS, Claim, read_claim
-from nn2rules.questions.verify.by_table import TableCache
+from nn2rules.questions.verify.by_table import TableMaker
 from nn2rules.questions.verify.result import Verdict, VerdictList, Verdicts
 from nn2rules.questions.verify.verifier import Engine, On, Verifier
 from nn2rules.space import Domain, Rows, Value, refuse_curves
@@ -136,7 +136,7 @@ def verify(
         impossible=impossible,
         on=on,
         engine=engine,
-        tables=TableCache(Meter(per_claim), n_jobs),
+        tables=TableMaker(Meter(per_claim), n_jobs),
         counts=count,
     )
 
