@@ -17,7 +17,11 @@ from nn2rules.extraction.options import Length, Limits, RuleOptions, check_label
 from nn2rules.extraction.ordering import most_first
 from nn2rules.extraction.other_network import other_network
 from nn2rules.extraction.proofs import write_proofs
-from nn2rules.extraction.scorecard_form import row_counts
+from nn2rules.extraction.scorecard_form import (
+    row_counts,
+    scorecard_lines,
+    scorecard_of,
+)
 
 __all__ = [
     "DRAWN_ROWS",
@@ -39,5 +43,7 @@ __all__ = [
     "other_network",
     "row_counts",
     "rule_set",
+    "scorecard_lines",
+    "scorecard_of",
     "write_proofs",
 ]

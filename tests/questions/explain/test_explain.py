@@ -68,6 +68,17 @@ def test_json_holds_all_of_it():
         "counterfactuals": [{"color": "yellow"}, {"size": "small"}],
         "outcomes": ["unripe", "unripe"],
         "cost": 1,
+        "points": [
+            {
+                "feature": name,
+                "value": RED[name],
+                "points": 100,
+                "instead": other,
+                "code": None,
+            }
+            for name, other in (("color", "yellow"), ("size", "small"))
+        ],
+        "points_against": "best",
         "proved": {
             "minimal": True,
             "smallest": True,
@@ -91,7 +102,10 @@ def test_text_for_a_letter():
         "  color = red → color = yellow   (unripe)\n"
         "  size = big → size = small   (unripe)\n"
         "No smaller change flips the prediction.\n"
-        "Changing a single feature can flip the prediction."
+        "Changing a single feature can flip the prediction.\n"
+        "Points that each feature costs towards another class (scorecard):\n"
+        "  color = red: 100 (best: color = yellow)\n"
+        "  size = big: 100 (best: size = small)"
     )
     several = explain(TOMATO, [RED, RED])
     assert str(several).startswith("Row 0\nPrediction: ripe")
@@ -411,7 +425,8 @@ def test_what_time_leaves_open_is_said(engine):
     assert (found.radius, found.cost) == (None, None)
     proved = found.proved
     assert not any((proved.minimal, proved.smallest, proved.fewest, proved.widest))
-    assert len(found.undecided) == 5
+    assert len(found.undecided) == 6
+    assert found.points is None
     assert "Undecided\n" in str(found)
     assert "No counterfactual was found." in str(found)
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import nn2rules
 import ranged
+from engine.random_pieces import random_pieces
 from nn2rules import (
     Budget,
     Domain,
@@ -21,6 +22,7 @@ from nn2rules import (
     RuleList,
     verify,
 )
+from nn2rules.engine import beyond_tables
 from nn2rules.errors import DomainError, UndecidedError
 from nn2rules.questions import claims
 from strategies import PIECEWISE_LINEAR, SMOOTH, networks, plain_domain, rule_of
@@ -406,6 +408,33 @@ def check_pair(network, found, name):
     assert {key for key in one if one[key] != other[key]} == {name}
     assert network.predict([one, other]).tolist() == list(found.prediction)
     assert found.prediction[0] != found.prediction[1]
+
+
+@pytest.fixture
+def _regions_first(monkeypatch):
+    monkeypatch.setattr(beyond_tables, "TURNS", ((0, 4_000),))
+    monkeypatch.setattr(beyond_tables, "LATE_TURNS", ((0, 4_000),))
+
+
+@pytest.mark.usefixtures("_regions_first")
+@pytest.mark.parametrize("seed", range(12))
+def test_probabilities_by_regions_equal_every_number(seed):
+    """Every input is looked at, where no probability is close to an end."""
+    rng = np.random.default_rng([30, seed])
+    network = random_pieces(rng, small_numbers(), max_layers=2, n_scores=1)
+    rows = [dict(zip(NUMBERS, row, strict=True)) for row in product(*NUMBERS.values())]
+    scores = network.scores(rows).ravel()
+    for low, high in ((0.0, 0.75), (0.3, 1.0), (0.05, 0.95), (0.5, 1.0)):
+        ends = [np.log(p / (1 - p)) for p in (low, high) if 0 < p < 1]
+        if min(np.abs(scores - end).min() for end in ends) < 1e-6:
+            continue
+        chances = 1 / (1 + np.exp(-scores))
+        is_broken = bool(((chances < low) | (chances > high)).any())
+        found = verify(network, claims.probability_between(low, high))
+        assert found.status == ("refuted" if is_broken else "proved")
+        if is_broken:
+            one = 1 / (1 + np.exp(-network.scores([found.counterexample])[0]))
+            assert not low <= one <= high
 
 
 def test_a_part_of_a_range_can_be_impossible():

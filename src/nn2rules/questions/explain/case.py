@@ -156,7 +156,9 @@ def gains_of(case: Case) -> tuple[float, float, list[Gain]]:
         margins_with = margins_of[1 + starts[index] : 1 + starts[index + 1]]
         best = int(np.argmin(margins_with))
         amount = max(0.0, float(margins_of[0]) - float(margins_with[best]))
-        direction = _direction(case, index, int(some[best]), float(amounts[best]))
+        before = int(case.point.codes[index]), float(case.point.numbers[index])
+        after = int(some[best]), float(amounts[best])
+        direction = direction_of(case.domain.features[index], before, after)
         gains.append(Gain(amount, direction))
     share = probability(case.network, case.class_index, scores[:1])
     return max(0.0, float(margins_of[0])), share, gains
@@ -174,13 +176,15 @@ def _tried(case: Case, index: int) -> tuple[NDArray[np.int64], NDArray[np.float6
     return codes, np.append(numbers, np.ones(len(beside)))
 
 
-def _direction(case: Case, index: int, code: int, number: float) -> Direction:
-    feature, own_code = case.domain.features[index], int(case.point.codes[index])
-    in_order = [is_plain(feature, feature.values[c]) for c in (code, own_code)]
+def direction_of(
+    feature: Feature, before: tuple[int, float], after: tuple[int, float]
+) -> Direction:
+    """Tell what is wrong with a value if another one is better, by code and number."""
+    both = [code for code, _ in (before, after)]
+    in_order = [is_plain(feature, feature.values[code]) for code in both]
     if isinstance(feature, Range):
-        in_order = [code == 0, own_code == 0]
+        in_order = [code == 0 for code in both]
     if not feature.ordered or not all(in_order):
         return "any"
-    places = feature.places
-    before = (places.get(own_code, 0), float(case.point.numbers[index]))
-    return "low" if (places.get(code, 0), number) > before else "high"
+    own, other = ((feature.places.get(c, 0), number) for c, number in (before, after))
+    return "low" if other > own else "high"

@@ -12,12 +12,14 @@ from nn2rules.questions.explain.options import (
     checked_rules,
     constraints_of,
     prices_of,
-    read_reason_codes,
     steps_of,
 )
+from nn2rules.questions.explain.points import card_reasons
+from nn2rules.questions.explain.reason_codes import read_reason_codes
 from nn2rules.questions.explain.result import Explanations
 from nn2rules.questions.explain.row_explainer import RowExplainer, inputs_of
 from nn2rules.rules import RuleList
+from nn2rules.scorecards import Scorecard
 from nn2rules.space import (
     Domain,
     Rows,
@@ -54,6 +56,8 @@ def explain(
     reason_codes: Mapping[Any, str] | None = None,
     adverse: Value = None,
     rules: RuleList | None = None,
+    scorecard: Scorecard | None = None,
+    points_against: Literal["best", "typical"] = "best",
     skip_invalid: bool = False,
     engine: Literal["auto", "table", "search"] = "auto",
     budget: Budget | None = None,
@@ -110,6 +114,13 @@ def explain(
     rules : RuleList, optional
         Rules for the same features. Of a set, all rules that cover a row are listed; of
         a list, the one that determines its prediction.
+    scorecard : Scorecard, optional
+        The card whose points show which features cost a row most. By default the one
+        that `extract` makes of the model and `data`, if the model has one: no hidden
+        layer, one hidden unit, or up to eight piecewise-linear units.
+    points_against : {"best", "typical"}
+        What each feature is compared with: its best value for the row, or its typical
+        one in `data`.
     skip_invalid : bool
         Whether to leave out rows that have an unknown value or are impossible;
         `Explanations.skipped` has their numbers and why. By default the first such row
@@ -141,6 +152,8 @@ def explain(
       size = small → size ≠ small   (ripe)
     No smaller change flips the prediction.
     Changing a single feature can flip the prediction.
+    Points that each feature costs towards another class (scorecard):
+      size = small: 100 (best: size = medium)
     """
     progress_bar = progress_callback(progress)
     limits = Limits(1, 0, n_jobs, budget, progress_bar, time)
@@ -162,6 +175,7 @@ def explain(
         raise OptionError(
             f"adverse: {adverse!r} is not a class; the classes are {class_list}{hint}"
         )
+    points = card_reasons(network, scorecard, points_against, data)
     constraints = constraints_of(
         network.domain,
         immutable=immutable,
@@ -184,6 +198,7 @@ def explain(
         adverse=adverse,
         rules=checked_rules(network, rules),
         has_costs=costs is not None,
+        points=points,
     )
     is_one = listed_rows(rows) is not rows
     inputs, skipped = inputs_of(

@@ -4,18 +4,20 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, get_args
+from typing import Any
 
 from nn2rules.errors import DomainError, OptionError
 from nn2rules.extraction import other_network
 from nn2rules.language import Allowed, read_impossible, values_for
 from nn2rules.network import Network
-from nn2rules.questions.explain.case import Direction
+from nn2rules.questions.explain.points import CardReasons
+from nn2rules.questions.explain.reason_codes import ReasonCodes
 from nn2rules.rules import RuleList
 from nn2rules.space import (
     Boxes,
     Domain,
     Feature,
+    Range,
     Span,
     Value,
     is_number,
@@ -223,53 +225,6 @@ def _price(feature: Feature, cost: Any) -> tuple[Fraction, Fraction]:
     return change, step
 
 
-ReasonCodes = Mapping[tuple[int, str], str]
-"""Texts by feature and direction."""
-
-_DIRECTIONS = get_args(Direction)
-
-
-def read_reason_codes(domain: Domain, reason_codes: Any) -> ReasonCodes:
-    """Read texts by (feature, direction), or by feature alone."""
-    if not isinstance(reason_codes, Mapping) or not reason_codes:
-        raise OptionError(
-            f"reason_codes: {reason_codes!r}, expected a dict from (feature, "
-            f"direction) to texts"
-        )
-    texts = {}
-    for key, text in reason_codes.items():
-        name, direction = (key, "any") if isinstance(key, str) else _pair(key)
-        try:
-            index = domain.index(name)
-        except DomainError as error:
-            raise OptionError(f"reason_codes: {error}") from None
-        if direction not in _DIRECTIONS:
-            raise OptionError(
-                f"reason_codes: feature {name!r} has the direction {direction!r}, "
-                f"expected 'low', 'high' or 'any'"
-            )
-        if direction != "any" and not domain.features[index].ordered:
-            raise OptionError(
-                f"reason_codes: the values of feature {name!r} have no order, so "
-                f"{direction!r} does not apply; use 'any'"
-            )
-        if not isinstance(text, str) or not text:
-            raise OptionError(
-                f"reason_codes: feature {name!r} has {text!r}, expected a text"
-            )
-        texts[index, direction] = text
-    return texts
-
-
-def _pair(key: Any) -> tuple[Any, Any]:
-    if not isinstance(key, tuple) or len(key) != 2:
-        raise OptionError(
-            f"reason_codes: {key!r}, expected a feature and a direction, as in "
-            f"('income', 'low')"
-        )
-    return key
-
-
 def checked_rules(network: Network, rules: object) -> RuleList | None:
     """Return rules after checking that they are for this network's features."""
     if rules is None:
@@ -296,3 +251,4 @@ class Request:
     adverse: Value
     rules: RuleList | None
     has_costs: bool
+    points: CardReasons | None = None

@@ -59,11 +59,27 @@ def _before_and_after(
     return " → ".join(texts)
 
 
+def points_texts(explanation: "Explanation") -> list[str]:
+    """Return what features cost, each in one line."""
+    texts = []
+    for lost in explanation.points or ():
+        sides = ({lost.feature: [value]} for value in (lost.value, lost.instead))
+        own, other = (conditions(explanation, side)[0] for side in sides)
+        code = "" if lost.code is None else f"   {lost.code}"
+        compared = f"{explanation.points_against}: {other}"
+        texts.append(f"{own}: {lost.points:,g} ({compared}){code}")
+    return texts
+
+
 def _sections(explanation: "Explanation", most: int) -> list[_Section]:
     """Return all that is known of a row, with at most `most` counterfactuals."""
     sections = [_prediction(explanation), _reasons(explanation)]
     if explanation.has_counterfactuals:
         sections.append(_counterfactuals(explanation, most))
+    if explanation.points is not None:
+        title = "Points that each feature costs towards another class (scorecard):"
+        lines = tuple(points_texts(explanation))
+        sections.append(_Section(title, lines or ("none",)))
     if explanation.reason_codes is not None:
         codes = enumerate(explanation.reason_codes, 1)
         numbered = tuple(f"{number}. {text}" for number, text in codes)

@@ -1,8 +1,8 @@
 """The explanation of one prediction, or of several: values, JSON, frame, text, HTML."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, overload
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, overload
 
 from nn2rules.language import unused
 from nn2rules.output import (
@@ -14,7 +14,12 @@ from nn2rules.output import (
     html_of,
     text_of,
 )
-from nn2rules.questions.explain.page import change_text, parts_of, reason_text
+from nn2rules.questions.explain.page import (
+    change_text,
+    parts_of,
+    points_texts,
+    reason_text,
+)
 from nn2rules.space import Domain, Value
 
 _HTML_COUNTERFACTUALS = 10  # lines that a notebook shows
@@ -37,6 +42,31 @@ class CoveringRule:
     then: Value
     text: str
     determines: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PointsLost:
+    """What a feature costs a row, in points of a scorecard.
+
+    Attributes
+    ----------
+    feature : str
+    value : str, int, float, bool or None
+        What the row has.
+    points : int or float
+        How many points it would gain towards another class, all other features as they
+        are, if it had `instead`.
+    instead : str, int, float, bool or None
+        The best value of the feature for this row, or the typical one.
+    code : str or None
+        The user's reason code for it.
+    """
+
+    feature: str
+    value: Value
+    points: float
+    instead: Value
+    code: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +136,11 @@ class Explanation(Result):
     rules : list of CoveringRule, or None
         Of a set, all rules that cover the row; of a list, the one that determines its
         prediction.
+    points : list of PointsLost, or None
+        If the model has a scorecard: the features, at most four, that cost the row most
+        points.
+    points_against : {"best", "typical"}
+        What each feature is compared with.
     proved : Proved
     undecided : list of str
         What is not known, as sentences: the budget was spent, or a question is too
@@ -124,6 +159,8 @@ class Explanation(Result):
     radius: int | None
     reason_codes: list[str] | None = None
     rules: list[CoveringRule] | None = None
+    points: list[PointsLost] | None = None
+    points_against: Literal["best", "typical"] = "best"
     proved: Proved = field(default_factory=Proved)
     undecided: list[str] = field(default_factory=list)
     is_cost: bool = field(default=False, repr=False)
@@ -162,6 +199,9 @@ class Explanation(Result):
                 }
                 for r in self.rules
             ]
+        if self.points is not None:
+            plain["points"] = [asdict(lost) for lost in self.points]
+            plain["points_against"] = self.points_against
         plain["proved"] = {
             name: getattr(self.proved, name) for name in Proved.__slots__
         }
@@ -281,6 +321,8 @@ def _columns(explanations: Sequence[Explanation]) -> dict[str, list[Any]]:
         columns["reason_codes"] = [
             "; ".join(e.reason_codes or ()) for e in explanations
         ]
+    if any(e.points is not None for e in explanations):
+        columns["points"] = ["; ".join(points_texts(e)) for e in explanations]
     if any(e.rules is not None for e in explanations):
         columns["rules"] = [
             ", ".join(r.name for r in e.rules or ()) for e in explanations

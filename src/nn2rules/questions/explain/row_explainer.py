@@ -21,7 +21,7 @@ from nn2rules.engine import (
     fragile_margins,
 )
 from nn2rules.engine.parallel import in_threads, is_remote, shared_workers, spread
-from nn2rules.errors import RowsError
+from nn2rules.errors import BudgetExceededError, RowsError
 from nn2rules.language import count
 from nn2rules.models import GivenRows
 from nn2rules.network import Network
@@ -38,9 +38,15 @@ from nn2rules.questions.explain.counterfactuals import (
     check_counterfactuals,
     find_counterfactuals,
 )
-from nn2rules.questions.explain.options import Constraints, Prices, ReasonCodes, Request
+from nn2rules.questions.explain.options import Constraints, Prices, Request
+from nn2rules.questions.explain.reason_codes import ReasonCodes, reason_codes
 from nn2rules.questions.explain.reasons import Reasons, find_reasons, widened
-from nn2rules.questions.explain.result import CoveringRule, Explanation, Proved
+from nn2rules.questions.explain.result import (
+    CoveringRule,
+    Explanation,
+    PointsLost,
+    Proved,
+)
 from nn2rules.rules import RuleList
 from nn2rules.space import Domain, Range, Rows, Span, Value, inside, plain_number
 
@@ -237,15 +243,13 @@ class RowExplainer:
             point.codes[np.newaxis], point.numbers[np.newaxis]
         )
         margin, probability = scores
-        codes = None
-        if request.reason_codes is not None:
-            codes = []
-            if request.adverse in (None, classes[case.class_index]):
-                reason = findings.reasons.found[0]
-                codes = [
-                    text
-                    for *_, text in reason_codes(request.reason_codes, reason, gains)
-                ]
+        is_adverse = request.adverse in (None, classes[case.class_index])
+        table, codes = request.reason_codes, None
+        if table is not None:
+            reason = findings.reasons.found[0]
+            named = reason_codes(table, reason, gains) if is_adverse else []
+            codes = [text for *_, text in named]
+        points = self._points_lost(case, row, table if is_adverse else None, findings)
         return Explanation(
             row=row,
             prediction=classes[case.class_index],
@@ -261,11 +265,30 @@ class RowExplainer:
             rules=None
             if request.rules is None
             else covering_rules(request.rules, network, point),
+            points=points,
+            points_against="best" if request.points is None else request.points.against,
             proved=_proved(findings),
             undecided=findings.undecided,
             is_cost=request.has_costs,
             has_counterfactuals=request.counterfactuals,
         )
+
+    def _points_lost(
+        self,
+        case: Case,
+        row: Mapping[str, Value],
+        table: ReasonCodes | None,
+        findings: _Findings,
+    ) -> list[PointsLost] | None:
+        """Return what features cost in points, if there is a scorecard, and time."""
+        if self.request.points is None:
+            return None
+        try:
+            case.judge.meter.spend()
+        except BudgetExceededError:
+            findings.undecided.append("which features cost most points")
+            return None
+        return self.request.points.lost(row, table or {})
 
 
 def _explained_row(work: RowExplainer, row: _RowTask, meter: Meter) -> Explanation:
@@ -410,26 +433,3 @@ def covering_rules(
         )
         for index in covering
     ]
-
-
-MOST_CODES = 4
-"""Adverse action notices name at most four reasons."""
-
-
-def reason_codes(
-    table: ReasonCodes, reason: Sequence[int], gains: Sequence[Gain]
-) -> list[tuple[int, str, str]]:
-    """Return at most four features of a reason, with direction and text.
-
-    Features that alone move the score furthest towards another class come first; ties
-    keep the order of the features. Features without a text, or without an effect, are
-    left out. A direction without a text has the text of "any".
-    """
-    chosen: list[tuple[int, str, str]] = []
-    for index in sorted(reason, key=lambda i: (-gains[i].amount, i)):
-        gain = gains[index]
-        text = table.get((index, gain.direction), table.get((index, "any")))
-        is_new = text is not None and text not in [taken for _, _, taken in chosen]
-        if text is not None and is_new and gain.amount > 0:
-            chosen.append((index, gain.direction, text))
-    return chosen[:MOST_CODES]
