@@ -621,6 +621,9 @@ These conditions alone guarantee it:
   size = big → size = small   (unripe)
 No smaller change flips the prediction.
 Changing a single feature can flip the prediction.
+Points that each feature costs towards another class (scorecard):
+  color = red: 100 (best: color = yellow)
+  size = big: 100 (best: size = small)
 """
 
 

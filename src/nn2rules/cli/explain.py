@@ -126,7 +126,8 @@ def explain(
     are. Rows that cannot be explained do not stop the others. Exit code 0 if all is
     known, 2 if a row cannot be explained, 3 if a limit came first.
     """
-    network = load_with_rows(model, model_options.given(data=data)).network
+    loaded = load_with_rows(model, model_options.given(data=data))
+    network = loaded.network
     table = read_table(rows)
     table.check(network.domain)
     adverse_class = None if adverse is None else class_named(adverse, network)
@@ -140,6 +141,7 @@ def explain(
         explanations = nn2rules.explain(
             network,
             table.rows_in(network.domain)[:top],
+            data=loaded.rows,
             smallest=smallest,
             reasons=reasons,
             immutable=names_of(immutable, "--immutable") or (),
