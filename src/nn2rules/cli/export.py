@@ -1,4 +1,4 @@
-"""nn2rules export: rules in the language of another engine."""
+"""nn2rules export: rules and scorecards in the language of another engine."""
 
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -9,9 +9,9 @@ from nn2rules.cli.app import command
 from nn2rules.cli.options import COMMAND, FILES, FORMATS, OUTPUT, flag, number, option
 from nn2rules.cli.output import check_printable, visible
 from nn2rules.errors import OptionError
-from nn2rules.export import EXPORTERS, options_of, tests_path
+from nn2rules.export import EXPORTERS, CardProgram, RuleProgram, options_of, tests_path
 from nn2rules.export import export as export_rules
-from nn2rules.files import check_writable, load_rules
+from nn2rules.files import check_writable, load_description
 
 Policy = Literal["none", "default", "error"]
 
@@ -22,7 +22,7 @@ def export(
         Path | None,
         typer.Argument(
             metavar="RULES",
-            help="A rules file (.json), or a decision table (.csv, .xlsx).",
+            help="Rules or a scorecard (.json), or a decision table (.csv, .xlsx).",
         ),
     ] = None,
     format_name: Annotated[
@@ -49,6 +49,23 @@ def export(
             "default class (which is not proved there), or an error.",
         ),
     ] = "none",
+    points: Annotated[
+        Literal["fine", "printed"] | None,
+        option(
+            None,
+            "Scorecards: the points of the network, as fine as sums are exact (the "
+            "default), or as printed.",
+        ),
+    ] = None,
+    between: Annotated[
+        Literal["none", "nearest", "error"] | None,
+        option(
+            None,
+            "Scorecards: for a row that is too close to a cut-off for rounded points: "
+            "no prediction (the default), the nearest class (which is not proved "
+            "there), or an error.",
+        ),
+    ] = None,
     tests: Annotated[
         int | None,
         number(
@@ -66,8 +83,11 @@ def export(
     ] = None,
     only: Annotated[
         str | None,
-        option("class|rule", "sql: write a single expression.", FORMATS),
+        option("class|rule|total", "sql: write a single expression.", FORMATS),
     ] = None,
+    features: Annotated[
+        bool, flag("--features", "sql: add the points of each feature.", FORMATS)
+    ] = False,
     hit_policy: Annotated[
         str | None,
         option("first|any|collect|unique", "dmn: the hit policy.", FORMATS),
@@ -84,14 +104,18 @@ def export(
         False
     ),
 ) -> None:
-    """Export rules to a database, a rule engine, a program or a document."""
+    """Export rules or a scorecard to a database, an engine, a program or a document."""
     if show_list:
         print(_listing())
         return
     if rules is None or format_name is None:
         raise OptionError("RULES and --format are needed; --list shows the formats")
     options: dict[str, Any] = {
+        "uncovered": None if uncovered == "none" else uncovered,
+        "points": points,
+        "between": between,
         "only": only,
+        "features": features or None,
         "dialect": dialect,
         "table": table,
         "hit_policy": hit_policy,
@@ -104,11 +128,10 @@ def export(
     if output is not None and tests is not None:
         check_writable(tests_path(output), keep=(rules,))
     text = export_rules(
-        load_rules(rules),
+        load_description(rules),
         format_name,
         output,
         unknown=unknown,
-        uncovered=uncovered,
         tests=tests,
         **chosen,
     )
@@ -143,7 +166,10 @@ def _listing() -> str:
     width = max(map(len, EXPORTERS))
     lines = []
     for name, form in EXPORTERS.items():
-        flags = ["--" + option.replace("_", "-") for option in options_of(name)]
+        found = [option for kind in form.writers for option in options_of(name, kind)]
+        flags = ["--" + each.replace("_", "-") for each in dict.fromkeys(found)]
         more = f" ({', '.join(flags)})" if flags else ""
+        if CardProgram.kind not in form.writers:
+            more += f"; {RuleProgram.kind} only"
         lines.append(f"{name:<{width}}  {form.what}{more}")
     return "\n".join(lines)

@@ -136,7 +136,7 @@ EXPORTERS = {
     "pandas": Format(
         "a Python module for pandas data frames",
         ".py",
-        _writers("data_frames.write_pandas"),
+        _writers("data_frames.write_pandas", "data_frames.write_card_pandas"),
         mixed=True,
     ),
     "pmml": Format(
@@ -145,7 +145,7 @@ EXPORTERS = {
     "polars": Format(
         "a Python module with a polars expression",
         ".py",
-        _writers("data_frames.write_polars"),
+        _writers("data_frames.write_polars", "data_frames.write_card_polars"),
     ),
     "prolog": Format(
         "a module for SWI-Prolog", ".pl", _writers("prolog.write"), mixed=True

@@ -3,9 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
+from nn2rules.export.card_program import CardProgram, Scored
 from nn2rules.export.program import Prediction, Program
 
-Answers = Callable[[dict[str, Any], Any], list[tuple[Any, Any]]]
+Answers = Callable[[dict[str, Any], Any], list[tuple[Any, ...]]]
 
 
 def imported(made: str) -> dict[str, Any]:
@@ -15,16 +16,29 @@ def imported(made: str) -> dict[str, Any]:
     return module
 
 
-def answers(module: Any, rows: Any, run: Answers) -> list[Prediction | None]:
+def answers(
+    module: Any, program: Program, rows: Any, run: Answers
+) -> list[Prediction | None]:
     """Return the answers of a module; where it fails, those to each row alone."""
     try:
-        return [Prediction(label, rule) for label, rule in run(module, rows)]
+        return [_answer(program, found) for found in run(module, rows)]
     except ValueError as error:
-        if not str(error).startswith(("unknown value: row ", "no rule covers this")):
+        if not str(error).startswith(_MEANT):
             raise
         if len(rows) == 1:
             return [None]
-    return [answers(module, [row], run)[0] for row in rows]
+    return [answers(module, program, [row], run)[0] for row in rows]
+
+
+_MEANT = ("unknown value: row ", "no rule covers this", "the total is too close")
+
+
+def _answer(program: Program, found: tuple[Any, ...]) -> Prediction:
+    label, *beside = found
+    if isinstance(program, CardProgram):
+        known = (None if isinstance(t, float) and t != t else t for t in beside)
+        return Scored(label, None, tuple(known))
+    return Prediction(label, *beside)
 
 
 def typed(program: Program, rows: Any) -> dict[str, list[Any]]:

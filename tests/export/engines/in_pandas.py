@@ -11,13 +11,13 @@ from nn2rules.export.program import Prediction, Program
 def execute(made: Any, program: Program, rows: Any) -> list[Prediction | None]:
     """Run an exported module."""
 
-    def run(module: Any, given: Any) -> list[tuple[Any, Any]]:
+    def run(module: Any, given: Any) -> list[tuple[Any, ...]]:
         frame = pd.DataFrame(typed(program, given), dtype=object)
         for column in program.columns:
             if column.kind == "number":
                 frame[column.name] = frame[column.name].astype(float)
         found = module["predict"](frame)
         assert found.index.equals(frame.index)
-        return list(zip(found["prediction"], found["rule"], strict=True))
+        return list(found.itertuples(index=False, name=None))
 
-    return answers(imported(made), rows, run)
+    return answers(imported(made), program, rows, run)

@@ -14,12 +14,12 @@ def execute(made: Any, program: Program, rows: Any) -> list[Prediction | None]:
     """Run an exported module; errors come back as polars wraps them."""
     schema = {column.name: _TYPES[column.kind] for column in program.columns}
 
-    def run(module: Any, given: Any) -> list[tuple[Any, Any]]:
+    def run(module: Any, given: Any) -> list[tuple[Any, ...]]:
         frame = pl.DataFrame(typed(program, given), schema=schema)
         try:
             found = frame.select(module["prediction"]()).to_series().to_list()
         except pl.exceptions.ComputeError as error:
             raise ValueError(str(error).removeprefix("ValueError: ")) from None
-        return [(each["prediction"], each["rule"]) for each in found]
+        return [tuple(each.values()) for each in found]
 
-    return answers(imported(made), rows, run)
+    return answers(imported(made), program, rows, run)
