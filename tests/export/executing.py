@@ -88,7 +88,10 @@ def check_card(
 ) -> None:
     """Compare what an engine says of a scorecard with its program, row by row."""
     policies: Any = {"unknown": unknown, "between": between, "points": points}
-    program = card_program_of(card, mixed=EXPORTERS[name].mixed, **policies)
+    form = EXPORTERS[name]
+    program = card_program_of(
+        card, mixed=form.mixed, most=form.most, is_decimal=form.decimal, **policies
+    )
     made = export(card, name, **policies, **options)
     compare(made, program, rows, execute or executor(name))
 

@@ -30,6 +30,7 @@ from typing import Any
 from nn2rules.errors import OptionError
 from nn2rules.export.bulk import predict_file
 from nn2rules.export.card_program import (
+    FINE,
     Between,
     CardProgram,
     Points,
@@ -79,6 +80,10 @@ class Format:
         How its texts escape a character by its number; empty if they cannot.
     mixed : bool
         Whether it keeps classes of several types as they are; else they are texts.
+    most : int
+        How many units totals of scorecards may have that its engines add up exactly.
+    decimal : bool
+        Whether its engines work with decimal numbers rather than in float64.
     """
 
     what: str
@@ -87,6 +92,8 @@ class Format:
     typed: bool = True
     escape: str = ""
     mixed: bool = False
+    most: int = FINE
+    decimal: bool = False
 
 
 def _writers(rules: str, card: str | None = None) -> dict[str, str]:
@@ -106,10 +113,11 @@ EXPORTERS = {
         typed=False,
     ),
     "dmn": Format(
-        "a DMN 1.3 decision table, with its diagram",
+        "a DMN 1.3 decision table, or tables of points",
         ".dmn",
-        _writers("dmn.write"),
+        _writers("dmn.write", "dmn_card.write"),
         escape=_XML_ESCAPE,
+        decimal=True,
     ),
     "js": Format(
         "an ES module without dependencies",
@@ -140,7 +148,11 @@ EXPORTERS = {
         mixed=True,
     ),
     "pmml": Format(
-        "a PMML 4.4 rule set", ".pmml", _writers("pmml.write"), escape=_XML_ESCAPE
+        "a PMML 4.4 rule set, or scorecard",
+        ".pmml",
+        _writers("pmml.write", "pmml_card.write"),
+        escape=_XML_ESCAPE,
+        most=10**9,  # JPMML rounds down to integers of 32 bits
     ),
     "polars": Format(
         "a Python module with a polars expression",
@@ -191,6 +203,8 @@ def export(
     _check_options(format, kind, options)
     form = EXPORTERS[format]
     make: Any = card_program_of if is_card else program_of
+    if is_card:
+        own |= {"most": form.most, "is_decimal": form.decimal}
     program = make(
         description,
         unknown=unknown,

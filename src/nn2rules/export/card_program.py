@@ -16,11 +16,11 @@ every cell that a column can hold is defined here once:
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +52,9 @@ Points: TypeAlias = Literal["fine", "printed"]
 Between: TypeAlias = Literal["none", "nearest", "error"]
 """For a row that is too close: nothing, the class that is nearer, an error."""
 
+Numbers: TypeAlias = Callable[[float], Any]
+"""What an engine makes of a number that is written for it."""
+
 FINE = 10**11
 """Fine totals are at most this many units, so that products with numbers are exact."""
 
@@ -82,12 +85,12 @@ class Rate:
     bottom: float
     whole: bool
 
-    def at(self, number: float) -> float:
-        """Return the points of a number, in float64."""
-        product = float(self.top) * float(number)
+    def at(self, number: float, of: "Numbers" = float) -> Any:
+        """Return the points of a number."""
+        product = of(self.top) * of(number)
         if self.whole:
             return product
-        return float(math.floor((product + self.half) / self.bottom))
+        return of(math.floor((product + of(self.half)) / of(self.bottom)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,13 +124,13 @@ class Part:
     below: float | None
     reach: tuple[int, int]
 
-    def counted(self, total: float) -> float:
+    def counted(self, total: Any, of: "Numbers" = float) -> Any:
         """Return what a sum counts."""
         if self.below is not None and total < 0:
-            total = self.below * total
+            total = of(self.below) * total
         if self.low is not None:
-            total = max(total, float(self.low))
-        return total if self.high is None else min(total, float(self.high))
+            total = max(total, of(self.low))
+        return total if self.high is None else min(total, of(self.high))
 
     @property
     def size(self) -> Fraction:
@@ -149,11 +152,11 @@ class Form:
     start: float
     weights: tuple[tuple[int, float], ...]
 
-    def at(self, counted: Sequence[float]) -> float:
-        """Return its value for what parts count, in float64."""
-        total = float(self.start)
+    def at(self, counted: Sequence[Any], of: "Numbers" = float) -> Any:
+        """Return its value for what parts count."""
+        total = of(self.start)
         for place, weight in self.weights:
-            total += weight * counted[place]
+            total += of(weight) * counted[place]
         return total
 
 
@@ -232,9 +235,15 @@ class CardProgram(Program):
     parts : tuple of Part
     regions : tuple of Region
     between : {"none", "nearest", "error"}
+    is_decimal : bool
+        Whether engines work with decimal numbers rather than in float64.
     """
 
     kind: ClassVar[str] = "scorecards"
+    policies: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "unknown": ("none",),
+        "between": ("none", "nearest"),
+    }
     card: Scorecard
     table: PointsTable
     labels: tuple[Value, ...]
@@ -242,6 +251,12 @@ class CardProgram(Program):
     parts: tuple[Part, ...]
     regions: tuple[Region, ...]
     between: Between
+    is_decimal: bool = False
+
+    @property
+    def of(self) -> "Numbers":
+        """What engines make of a number."""
+        return decimal if self.is_decimal else float
 
     @property
     def unit(self) -> int:
@@ -287,36 +302,41 @@ class CardProgram(Program):
 
     def predict_known(self, cells: Sequence[Value]) -> Prediction | None:
         """Return the prediction for known cells, by the sums of their points."""
-        counted = self.counted(cells)
+        counted, of = self.counted(cells), self.of
         for region in self.regions:
-            if all(form.at(counted) >= least for form, least in region.conditions):
-                totals = [form.at(counted) for form in region.totals]
+            if all(
+                form.at(counted, of) >= of(least) for form, least in region.conditions
+            ):
+                totals = [form.at(counted, of) for form in region.totals]
                 return self._scored(totals, self._label(region, totals))
         return self._scored([], None)
 
-    def counted(self, cells: Sequence[Value]) -> list[float]:
+    def counted(self, cells: Sequence[Value]) -> list[Any]:
         """Return what each part counts for known cells."""
-        sums = [float(part.start) for part in self.parts]
+        of = self.of
+        sums = [of(part.start) for part in self.parts]
         for lines, cell in zip(self.lines, cells, strict=True):
             line = next(line for line in lines if line.cells.matches(cell))
             for place, points in enumerate(line.points):
                 if isinstance(points, Rate):
                     assert isinstance(cell, int | float), "a range has numbers"
-                    sums[place] += points.at(cell)
+                    sums[place] += points.at(cell, of)
                 else:
                     sums[place] += points
-        return [part.counted(s) for part, s in zip(self.parts, sums, strict=True)]
+        pairs = zip(self.parts, sums, strict=True)
+        return [part.counted(total, of) for part, total in pairs]
 
-    def _label(self, region: Region, totals: list[float]) -> Value:
+    def _label(self, region: Region, totals: list[Any]) -> Value:
         """Return the class that totals prove, or that is nearest on request."""
         is_near = self.between == "nearest"
         if region.margin is not None:
             best = totals.index(max(totals))
             rest = max(total for place, total in enumerate(totals) if place != best)
-            is_ahead = totals[best] - rest >= region.margin
+            is_ahead = totals[best] - rest >= self.of(region.margin)
             return self.labels[best] if is_ahead or is_near else None
         for sign, number, label in self.steps(region):
-            if totals[0] >= number if sign == ">=" else totals[0] > number:
+            end = self.of(number)
+            if totals[0] >= end if sign == ">=" else totals[0] > end:
                 return label
         return region.label
 
@@ -336,10 +356,10 @@ class CardProgram(Program):
                 found.append((">", cut.at_most, None))
         return found
 
-    def _scored(self, totals: list[float], label: Value) -> Prediction | None:
+    def _scored(self, totals: list[Any], label: Value) -> Prediction | None:
         if label is None and self.between == "error":
             return None
-        shown: list[float | None] = [total / self.unit for total in totals]
+        shown: list[float | None] = [float(total / self.unit) for total in totals]
         shown += [None] * (len(self.beside) - len(shown))
         return Scored(label, None, tuple(shown))
 
@@ -352,6 +372,8 @@ def card_program_of(
     between: Between = "none",
     typed: bool = True,
     mixed: bool = False,
+    most: int = FINE,
+    is_decimal: bool = False,
 ) -> CardProgram:
     """Return a scorecard as a program.
 
@@ -367,6 +389,10 @@ def card_program_of(
         For a row that is too close to a cut-off for rounded points.
     typed, mixed : bool
         As in `program_of`.
+    most : int
+        Fine totals are at most this many units.
+    is_decimal : bool
+        Whether engines work with decimal numbers rather than in float64.
     """
     check_policy("unknown", unknown)
     if unknown == "default":
@@ -385,7 +411,7 @@ def card_program_of(
             "between: 'nearest' is for cards without regions, where each row has "
             "totals; expected 'none' or 'error'"
         )
-    table = card.table if points == "printed" else fine_table(card)
+    table = card.table if points == "printed" else fine_table(card, most)
     kind = kind_of_labels(card.classes)
     labels = tuple(exported_label(c, None if mixed else kind) for c in card.classes)
     columns = tuple(map(column_of, card.domain.features)) if typed else ()
@@ -406,14 +432,20 @@ def card_program_of(
         outside=None if unknown == "error" else outside,
         label_kind=kind,
         mixed=mixed,
+        is_decimal=is_decimal,
     )
+
+
+def decimal(number: float) -> Fraction:
+    """Return the decimal number that is written for a float64."""
+    return Fraction(repr(number))
 
 
 def _total_names(card: Scorecard) -> tuple[str, ...]:
     return ("total",) if len(card.classes) == 2 else card.total_names
 
 
-def fine_table(card: Scorecard) -> PointsTable:
+def fine_table(card: Scorecard, most: int = FINE) -> PointsTable:
     """Return a card printed in the network's own units, with as many digits as do.
 
     One total is then the score of the network.
@@ -424,9 +456,9 @@ def fine_table(card: Scorecard) -> PointsTable:
     while size < _ENOUGH and room < _MOST_ROOM:
         room += 6
         size = _size(table_of(card, Scale(10.0**room, offset)))
-    while size > FINE:
+    while size > most:
         size, room = size / 10, room - 1
-    while size and size * 10 <= FINE:
+    while size and size * 10 <= most:
         size, room = size * 10, room + 1
     digits = min(max(room, 0), _MOST_DIGITS)
     return table_of(card, Scale(10.0 ** (room - digits), offset, digits))

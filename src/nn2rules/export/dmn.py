@@ -12,7 +12,7 @@ inputs that no rule covers have their own rows, because engines differ on defaul
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
@@ -33,6 +33,7 @@ from nn2rules.export.program import (
     DEFAULT,
     NO_PREDICTION,
     Prediction,
+    Program,
     RuleProgram,
     refuse_errors,
 )
@@ -45,7 +46,7 @@ _PREFIXES = {
     "dc": "http://www.omg.org/spec/DMN/20180521/DC/",
     "di": "http://www.omg.org/spec/DMN/20180521/DI/",
 }
-_TYPES = {"text": "string", "number": "number", "truth": "boolean"}
+TYPES = {"text": "string", "number": "number", "truth": "boolean"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,22 +70,11 @@ class Table:
 def table_text(program: RuleProgram, table: Table) -> str:
     """Return a decision table as the text of a DMN file."""
     names = variables([column.name for column in program.columns])
-    root = Element(
-        "definitions",
-        {
-            "xmlns": _MODEL,
-            **{f"xmlns:{prefix}": uri for prefix, uri in _PREFIXES.items()},
-            "id": "definitions",
-            "name": "Rules of a neural network",
-            "namespace": f"urn:nn2rules:{program.rules.digest}",
-            "exporter": "nn2rules",
-            "exporterVersion": __version__,
-        },
-    )
-    add(root, "description", _description(program, names))
+    root = definitions("Rules of a neural network", program.rules.digest)
+    add(root, "description", description(program, names))
     _add_types(root, program, table)
     decision = add(root, "decision", id="decision", name="decision")
-    kind = "prediction" if table.has_rule else _TYPES[program.label_kind]
+    kind = "prediction" if table.has_rule else TYPES[program.label_kind]
     if table.hit_policy == "COLLECT":
         kind = "predictions"
     add(decision, "variable", id="decision_variable", name="decision", typeRef=kind)
@@ -92,16 +82,75 @@ def table_text(program: RuleProgram, table: Table) -> str:
         need = add(decision, "informationRequirement", id=f"need_{name}")
         add(need, "requiredInput", href=f"#input_{name}")
     _add_table(decision, program, table, names)
-    for name, column in zip(names, program.columns, strict=True):
-        data = add(root, "inputData", id=f"input_{name}", name=name)
-        data.set("label", shown(column.name))
-        variable = add(data, "variable", id=f"variable_{name}", name=name)
-        variable.set("typeRef", _TYPES[column.kind])
+    add_inputs(root, program, names)
     _add_diagram(root, names)
     return document(root)
 
 
-def _description(program: RuleProgram, names: tuple[str, ...]) -> str:
+def definitions(name: str, digest: str) -> Element:
+    """Return a DMN file without content."""
+    return Element(
+        "definitions",
+        {
+            "xmlns": _MODEL,
+            **{f"xmlns:{prefix}": uri for prefix, uri in _PREFIXES.items()},
+            "id": "definitions",
+            "name": name,
+            "namespace": f"urn:nn2rules:{digest}",
+            "exporter": "nn2rules",
+            "exporterVersion": __version__,
+        },
+    )
+
+
+def add_inputs(root: Element, program: Program, names: Sequence[str]) -> None:
+    """Append an input for each column."""
+    for name, column in zip(names, program.columns, strict=True):
+        data = add(root, "inputData", id=f"input_{name}", name=name)
+        data.set("label", shown(column.name))
+        variable = add(data, "variable", id=f"variable_{name}", name=name)
+        variable.set("typeRef", TYPES[column.kind])
+
+
+def add_decision(root: Element, name: str, kind: str, needs: Sequence[str]) -> Element:
+    """Append a decision that needs others, and inputs, by the ids of these."""
+    decision = add(root, "decision", id=name, name=name)
+    add(decision, "variable", id=f"{name}_variable", name=name, typeRef=kind)
+    for need in needs:
+        required = add(decision, "informationRequirement", id=f"{name}_needs_{need}")
+        is_input = need.startswith("input_")
+        what = "requiredInput" if is_input else "requiredDecision"
+        add(required, what, href=f"#{need}")
+    return decision
+
+
+def add_columns(made: Element, program: Program, names: Sequence[str]) -> None:
+    """Append the columns of a decision table that are tested."""
+    for name, column in zip(names, program.columns, strict=True):
+        given = add(made, "input", label=shown(column.name))
+        given.set("id", f"{made.attrib['id']}_column_{name}")
+        expression = add(given, "inputExpression")
+        expression.attrib |= {
+            "id": f"{made.attrib['id']}_expression_{name}",
+            "typeRef": TYPES[column.kind],
+        }
+        add(expression, "text", name)
+
+
+def add_row(
+    made: Element, number: int, note: str, tests: Sequence[str], cells: Sequence[str]
+) -> None:
+    """Append a row of a decision table."""
+    start = f"{made.attrib['id']}_{number}"
+    line = add(made, "rule", id=start)
+    add(line, "description", shown(note))
+    for place, test in enumerate(tests, 1):
+        add(add(line, "inputEntry", id=f"{start}_in_{place}"), "text", test)
+    for place, text in enumerate(cells, 1):
+        add(add(line, "outputEntry", id=f"{start}_out_{place}"), "text", text)
+
+
+def description(program: Program, names: tuple[str, ...]) -> str:
     """Return the header, and which variable is which column."""
     columns = [column.name for column in program.columns]
     pairs = dict(zip(names, columns, strict=True))
@@ -117,7 +166,7 @@ def _add_types(root: Element, program: RuleProgram, table: Table) -> None:
     prediction = add(root, "itemDefinition", id="type_prediction", name="prediction")
     for name, kind in (("class", program.label_kind), ("rule", "text")):
         part = add(prediction, "itemComponent", id=f"type_{name}", name=name)
-        add(part, "typeRef", _TYPES[kind])
+        add(part, "typeRef", TYPES[kind])
     if table.hit_policy == "COLLECT":
         many = add(root, "itemDefinition", id="type_predictions", name="predictions")
         many.set("isCollection", "true")
@@ -131,9 +180,9 @@ def _add_table(
     for name, column in zip(names, program.columns, strict=True):
         given = add(made, "input", id=f"column_{name}", label=shown(column.name))
         expression = add(given, "inputExpression", id=f"expression_{name}")
-        expression.set("typeRef", _TYPES[column.kind])
+        expression.set("typeRef", TYPES[column.kind])
         add(expression, "text", name)
-    outputs = {"class": _TYPES[program.label_kind], "rule": "string"}
+    outputs = {"class": TYPES[program.label_kind], "rule": "string"}
     for name in outputs if table.has_rule else ("class",):
         add(made, "output", id=f"output_{name}", name=name, typeRef=outputs[name])
     for number, row in enumerate(table.rows, 1):

@@ -17,6 +17,7 @@ from nn2rules.export.program import (
     NO_PREDICTION,
     Branch,
     Prediction,
+    Program,
     RuleProgram,
     refuse_errors,
 )
@@ -54,13 +55,13 @@ def predicate(column: Column, cells: Cells, *, closed: bool) -> Element:
     return either(parts)
 
 
-def known(column: Column, fraction: str) -> Element:
-    """Return what is true of the cells on the domain.
+def known(column: Column, fraction: str, cells: Cells | None = None) -> Element:
+    """Return what is true of the cells on the domain, or of some of them.
 
     `fraction` is the field that holds what numbers have behind the point.
     """
-    cells = column.known
-    if not column.whole:
+    cells = column.known if cells is None else cells
+    if not column.whole or not cells.intervals:
         return predicate(column, cells, closed=True)
     is_whole = _compare(fraction, "equal", "0")
     within = [_within(column, interval) for interval in cells.intervals]
@@ -161,46 +162,59 @@ def _within(column: Column, interval: Interval) -> Element:
     return both(ends) if ends else _is(column, "isNotMissing")
 
 
-_SEGMENT = "rules"
+SEGMENT = "rules"
 
 
 @dataclass(frozen=True, slots=True)
-class _Names:
-    """What the fields are called that are not the user's."""
+class Names:
+    """What the fields are called that are not the user's.
+
+    `beside` is the rule, or the total of a scorecard.
+    """
 
     target: str
     prediction: str
-    rule: str
+    beside: str
     fractions: tuple[str, ...]
 
 
 def write(program: RuleProgram) -> str:
     """Return rules as a PMML file."""
     refuse_errors(program, "a rule set of PMML")
-    names = _names(program)
-    root = Element("PMML", {"xmlns": "http://www.dmg.org/PMML-4_4", "version": "4.4"})
-    header = add(root, "Header", description="Rules of a neural network")
-    add(header, "Application", name="nn2rules", version=__version__)
-    for key, sentence in program.about:
-        add(header, "Annotation", f"{key}: {sentence}")
-    _add_dictionary(root, program, names)
-    _add_fractions(root, program, names)
+    names = names_of(program)
+    root = start(program, "Rules of a neural network")
+    _add_classes(add_dictionary(root, program, names), program)
+    add_fractions(root, program, names)
     _add_model(root, program, names)
     return document(root)
 
 
-def _names(program: RuleProgram) -> _Names:
+def start(program: Program, description: str) -> Element:
+    """Return a PMML file that only says what it is."""
+    root = Element("PMML", {"xmlns": "http://www.dmg.org/PMML-4_4", "version": "4.4"})
+    header = add(root, "Header", description=description)
+    add(header, "Application", name="nn2rules", version=__version__)
+    for key, sentence in program.about:
+        add(header, "Annotation", f"{key}: {sentence}")
+    return root
+
+
+def names_of(program: Program, target: str = "class") -> Names:
+    """Return names of fields that no column has."""
     taken = [column.name for column in program.columns]
     made = []
     wanted = [f"fraction of column {n}" for n in range(1, len(taken) + 1)]
-    for name in ("class", "prediction", "rule", *wanted):
+    for name in (target, "prediction", program.beside[0], *wanted):
         made.append(unused(name, taken))
         taken.append(made[-1])
-    return _Names(made[0], made[1], made[2], tuple(made[3:]))
+    return Names(made[0], made[1], made[2], tuple(made[3:]))
 
 
-def _add_dictionary(root: Element, program: RuleProgram, names: _Names) -> None:
-    """Append the fields, with their valid values where engines agree on the others."""
+def add_dictionary(root: Element, program: Program, names: Names) -> Element:
+    """Append the fields, with their valid values where engines agree on the others.
+
+    The target, which comes last, is returned without its type.
+    """
     fields = add(root, "DataDictionary", numberOfFields=str(len(program.columns) + 1))
     for column in program.columns:
         _refuse_name(column.name)
@@ -217,8 +231,12 @@ def _add_dictionary(root: Element, program: RuleProgram, names: _Names) -> None:
                 )
             for word in column.known.words:
                 add(field, "Value", value=text_of(word))
-    target = add(fields, "DataField", name=names.target, optype="categorical")
-    target.set("dataType", _label_type(program))
+    return add(fields, "DataField", name=names.target)
+
+
+def _add_classes(target: Element, program: RuleProgram) -> None:
+    """Let the target be a class."""
+    target.attrib |= {"optype": "categorical", "dataType": label_type(program)}
     for label in program.classes:
         text = str(label) if program.label_kind == "text" else text_of(label)
         refuse_beyond(text, "the class")
@@ -246,12 +264,12 @@ def _is_declared(column: Column) -> bool:
     return True
 
 
-def _label_type(program: RuleProgram) -> str:
+def label_type(program: Program) -> str:
     """Return the type of classes; true and false are texts, as columns of them are."""
     return "double" if program.label_kind == "number" else "string"
 
 
-def _add_fractions(root: Element, program: RuleProgram, names: _Names) -> None:
+def add_fractions(root: Element, program: Program, names: Names) -> None:
     """Append what whole numbers have behind the point, to be compared with 0."""
     pairs = zip(program.columns, names.fractions, strict=True)
     whole = [(column, name) for column, name in pairs if column.whole]
@@ -266,7 +284,7 @@ def _add_fractions(root: Element, program: RuleProgram, names: _Names) -> None:
         add(apply, "Constant", "1", dataType="double")
 
 
-def _add_model(root: Element, program: RuleProgram, names: _Names) -> None:
+def _add_model(root: Element, program: RuleProgram, names: Names) -> None:
     """Append the rule set, in a segment where some rows get no prediction."""
     unknown_cells, tests = _unknown_cells(program, names), _branch_tests(program)
     is_predicted = _predicted(program, names, unknown_cells, tests)
@@ -274,7 +292,7 @@ def _add_model(root: Element, program: RuleProgram, names: _Names) -> None:
     if is_predicted is not None:
         outer = _added_model(root, "MiningModel", program, names, in_segment=True)
         segments = add(outer, "Segmentation", multipleModelMethod="selectFirst")
-        parent = add(segments, "Segment", id=_SEGMENT)
+        parent = add(segments, "Segment", id=SEGMENT)
         parent.append(is_predicted)
     model = _added_model(parent, "RuleSetModel", program, names, in_segment=False)
     rules = add(model, "RuleSet")
@@ -292,31 +310,37 @@ def _add_model(root: Element, program: RuleProgram, names: _Names) -> None:
 
 
 def _added_model(
-    parent: Element, kind: str, program: RuleProgram, names: _Names, *, in_segment: bool
+    parent: Element, kind: str, program: RuleProgram, names: Names, *, in_segment: bool
 ) -> Element:
     """Append a model with its fields, and return it."""
     model = add(parent, kind, functionName="classification", algorithmName="nn2rules")
+    schema = add_schema(model, program)
+    add(schema, "MiningField", name=names.target, usageType="target")
+    output = add(model, "Output")
+    kinds = {
+        names.prediction: ("predictedValue", label_type(program)),
+        names.beside: ("entityId", "string"),
+    }
+    for name, (feature, data_type) in kinds.items():
+        field = add(output, "OutputField", name=name, optype="categorical")
+        field.attrib |= {"dataType": data_type, "feature": feature}
+    if in_segment:
+        field.set("segmentId", SEGMENT)
+    return model
+
+
+def add_schema(model: Element, program: Program) -> Element:
+    """Append the fields that a model reads, and return them."""
     schema = add(model, "MiningSchema")
     for column in program.columns:
         field = add(schema, "MiningField", name=column.name)
         field.set("missingValueTreatment", "asIs")
         invalid = "asMissing" if _is_declared(column) else "asIs"
         field.set("invalidValueTreatment", invalid)
-    add(schema, "MiningField", name=names.target, usageType="target")
-    output = add(model, "Output")
-    kinds = {
-        names.prediction: ("predictedValue", _label_type(program)),
-        names.rule: ("entityId", "string"),
-    }
-    for name, (feature, data_type) in kinds.items():
-        field = add(output, "OutputField", name=name, optype="categorical")
-        field.attrib |= {"dataType": data_type, "feature": feature}
-    if in_segment:
-        field.set("segmentId", _SEGMENT)
-    return model
+    return schema
 
 
-def _unknown_cells(program: RuleProgram, names: _Names) -> Element | None:
+def _unknown_cells(program: RuleProgram, names: Names) -> Element | None:
     """Return what is true of rows outside the domain; None if there are none."""
     pairs = zip(program.columns, names.fractions, strict=True)
     parts = [strange(column, fraction) for column, fraction in pairs]
@@ -335,7 +359,7 @@ def _test(columns: Sequence[Column], branch: Branch) -> Element:
 
 def _predicted(
     program: RuleProgram,
-    names: _Names,
+    names: Names,
     unknown_cells: Element | None,
     tests: list[Element],
 ) -> Element | None:
@@ -352,7 +376,7 @@ def _predicted(
     return both([is_known, any_rule]) if is_open else is_known
 
 
-def _known(program: RuleProgram, names: _Names) -> Element:
+def _known(program: RuleProgram, names: Names) -> Element:
     """Return what is true of rows of the domain."""
     pairs = zip(program.columns, names.fractions, strict=True)
     return both([known(c, name) for c, name in pairs if strange(c, name) is not None])

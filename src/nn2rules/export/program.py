@@ -91,6 +91,8 @@ class Program(ABC):
     """
 
     kind: ClassVar[str]
+    policies: ClassVar[Mapping[str, tuple[str, ...]]]
+    """Options that may be "error", and what else they may be."""
     columns: tuple[Column, ...]
     classes: tuple[Value, ...]
     unknown: Policy
@@ -164,6 +166,10 @@ class RuleProgram(Program):
     """
 
     kind: ClassVar[str] = "rules"
+    policies: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "unknown": ("none", "default"),
+        "uncovered": ("none", "default"),
+    }
     rules: RuleList
     branches: tuple[Branch, ...]
     uncovered: Policy
@@ -291,16 +297,13 @@ def check_policy(name: str, policy: str) -> None:
         raise OptionError(f"{name}: {policy!r}, expected 'none', 'default' or 'error'")
 
 
-def refuse_errors(program: RuleProgram, engine: str) -> None:
+def refuse_errors(program: Program, engine: str) -> None:
     """Refuse a program that may raise an error, for an engine that has none."""
-    for name, prediction in (
-        ("unknown", program.outside),
-        ("uncovered", program.otherwise),
-    ):
-        if prediction is None:
+    for name, others in program.policies.items():
+        if getattr(program, name) == "error":
             raise OptionError(
-                f"{name}: 'error', but {engine} cannot raise an error; use 'none' or "
-                f"'default'"
+                f"{name}: 'error', but {engine} cannot raise an error; use "
+                f"{' or '.join(map(repr, others))}"
             )
 
 

@@ -19,6 +19,7 @@ from xml.etree import ElementTree
 from xml.sax.saxutils import escape
 
 from export.executing import needs
+from nn2rules.export.card_program import CardProgram, Scored
 from nn2rules.export.program import NO_PREDICTION, Prediction, Program
 
 ENGINES = Path(__file__).parents[3] / ".venv" / "engines" / "node_modules"
@@ -116,7 +117,9 @@ def variables_of(model: str) -> dict[str, str]:
 
 
 def execute(made: Any, program: Program, rows: Any) -> list[Prediction | None]:
-    """Run a decision table."""
+    """Run a decision table; tables of points row by row, as they are."""
+    if isinstance(program, CardProgram):
+        return _scored(made, program, rows)
     assert errors_of(_columns_apart(made)) == []
     columns = variables_of(made)
     contexts = [{v: row[column] for v, column in columns.items()} for row in rows]
@@ -127,6 +130,26 @@ def execute(made: Any, program: Program, rows: Any) -> list[Prediction | None]:
     return [
         _answer(result, program, row) for result, row in zip(results, rows, strict=True)
     ]
+
+
+def _scored(made: str, program: Program, rows: Any) -> list[Prediction | None]:
+    columns = variables_of(made)
+    found: list[Prediction | None] = []
+    for row in rows:
+        told = post(
+            "/jitdmn/dmnresult",
+            {"model": made, "context": {v: row[c] for v, c in columns.items()}},
+        )
+        errors = [each for each in told["messages"] if each["severity"] != "WARN"]
+        assert not errors, errors[:3]
+        [result] = [
+            each["result"]
+            for each in told["decisionResults"]
+            if each["decisionName"] == "decision"
+        ]
+        label, *totals = result.values() if result else (None, *program.outside.beside)
+        found.append(Scored(label, None, tuple(totals)))
+    return found
 
 
 def _one(model: str, context: dict[str, Any]) -> Any:

@@ -14,23 +14,29 @@ from pathlib import Path
 from typing import Any
 
 from export.executing import needs
+from nn2rules.export.card_program import CardProgram, Scored
 from nn2rules.export.program import Prediction, Program
 
-_LABEL, _RULE = "prediction", "rule"
+_LABEL = "prediction"
 
 
 def execute(made: Any, program: Program, rows: Any) -> list[Prediction | None]:
     """Run a rule set in both engines."""
     needs_java()
     names = [column.name for column in program.columns]
-    label, rule = (_unused(name, names) for name in (_LABEL, _RULE))
+    label, beside = (_unused(n, names) for n in (_LABEL, program.beside[0]))
     by_jpmml = in_jpmml(made, rows)
     by_pmml4s = in_pmml4s(made, rows)
     found = []
     for row, one, other in zip(rows, by_jpmml, by_pmml4s, strict=True):
         told = _told(one.get(label), program)
         assert _told(other.get(label), program) == told, row
-        found.append(Prediction(told, _told(one.get(rule), None)))
+        shown = _told(one.get(beside), None)
+        if isinstance(program, CardProgram):
+            assert _told(other.get(beside), None) == shown, row
+            found.append(Scored(told, None, (shown,)))
+        else:
+            found.append(Prediction(told, shown))
     return found
 
 
