@@ -20,6 +20,7 @@ from xml.sax.saxutils import escape
 
 from export.executing import needs
 from nn2rules.export.card_program import CardProgram, Scored
+from nn2rules.export.card_text import total_names
 from nn2rules.export.program import NO_PREDICTION, Prediction, Program
 
 ENGINES = Path(__file__).parents[3] / ".venv" / "engines" / "node_modules"
@@ -132,7 +133,7 @@ def execute(made: Any, program: Program, rows: Any) -> list[Prediction | None]:
     ]
 
 
-def _scored(made: str, program: Program, rows: Any) -> list[Prediction | None]:
+def _scored(made: str, program: CardProgram, rows: Any) -> list[Prediction | None]:
     columns = variables_of(made)
     found: list[Prediction | None] = []
     for row in rows:
@@ -147,7 +148,11 @@ def _scored(made: str, program: Program, rows: Any) -> list[Prediction | None]:
             for each in told["decisionResults"]
             if each["decisionName"] == "decision"
         ]
-        label, *totals = result.values() if result else (None, *program.outside.beside)
+        if result is None:
+            found.append(program.outside)
+            continue
+        label = result.pop("class")
+        totals = [result[name] for name in total_names(program)]
         found.append(Scored(label, None, tuple(totals)))
     return found
 
