@@ -11,7 +11,7 @@ from export.cases import mixed_domain
 from export.exportable import _CLASSES, Keep, anything, features, rows_for, texts
 from nn2rules import Domain, Feature, Layer, Network, Scorecard
 from nn2rules.export.card_program import CardProgram, Rate
-from nn2rules.scorecards import regions_of
+from nn2rules.scorecards import Scale, regions_of
 from nn2rules.space import Range
 from nn2rules.space.values import Value
 from ranged import random_network
@@ -61,12 +61,20 @@ def _whole() -> Scorecard:
     return Scorecard.from_network(Network(domain, (layer,), ("no", "yes")))
 
 
+def _binned(given: Scorecard) -> Scorecard:
+    """Print ranges as bins."""
+    return given.replace(scale=Scale(100.0, None, 0, 9))
+
+
 CARDS = {
     "single": lambda: Scorecard.from_network(linear(mixed_domain(), ("no", "yes"), 27)),
     "whole points": _whole,
     "three classes": lambda: Scorecard.from_network(
         linear(mixed_domain(), ("low", "middle", "high"), 24)
     ),
+    "bins": lambda: _binned(Scorecard.from_network(
+        linear(mixed_domain(), ("no", "yes"), 27)
+    )),
     "parts": lambda: _parts(("no", "yes")),
     "parts, three classes": lambda: _parts(("a", "b", "c")),
     "regions": lambda: _regions(("no", "yes")),
@@ -74,7 +82,7 @@ CARDS = {
 }
 """Scorecards of every kind, by name."""
 
-ONE_TOTAL = ("single", "whole points", "parts")
+ONE_TOTAL = ("single", "whole points", "bins", "parts")
 """Those with one total and no regions."""
 
 

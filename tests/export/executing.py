@@ -37,7 +37,7 @@ EXECUTORS = {
     "prolog": "export.engines.in_prolog",
     "python": "export.engines.in_python",
     "sql": "export.engines.in_sql",
-    "xlsx": "export.engines.in_nn2rules",
+    "xlsx": "export.engines.in_sheets",
 }
 """The module that runs each format; it has a function `execute`."""
 

@@ -133,13 +133,21 @@ EXPORTERS = {
         escape=_JSON_ESCAPE,
     ),
     "latex": Format(
-        "a document for XeLaTeX", ".tex", _writers("latex.write"), typed=False
+        "a document for XeLaTeX",
+        ".tex",
+        _writers("latex.write", "latex.write_card"),
+        typed=False,
     ),
     "markdown": Format(
-        "a document with a table", ".md", _writers("markdown.write"), typed=False
+        "a document with a table",
+        ".md",
+        _writers("markdown.write", "markdown.write_card"),
+        typed=False,
     ),
     "onnx": Format(
-        "an ONNX model that takes columns, or codes", ".onnx", _writers("onnx.write")
+        "an ONNX model that takes columns, or codes",
+        ".onnx",
+        _writers("onnx.write", "onnx_card.write"),
     ),
     "pandas": Format(
         "a Python module for pandas data frames",
@@ -174,10 +182,11 @@ EXPORTERS = {
         _writers("sql.write", "sql_card.write"),
     ),
     "xlsx": Format(
-        "a decision table for Excel",
+        "a decision table for Excel, or a scorecard with formulas",
         ".xlsx",
-        _writers("own_formats.write_xlsx"),
+        _writers("own_formats.write_xlsx", "xlsx_card.write"),
         typed=False,
+        most=10**9,  # spreadsheets have 15 digits
     ),
 }
 """The formats, by name."""
@@ -208,7 +217,7 @@ def export(
     program = make(
         description,
         unknown=unknown,
-        typed=form.typed or tests is not None,
+        typed=form.typed or tests is not None or (is_card and format == "xlsx"),
         mixed=form.mixed,
         **own,
     )

@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.errors import OptionError, UnsupportedModelError
+from nn2rules.export import cells
 from nn2rules.export.cells import Cells
 from nn2rules.export.columns import Column, column_of
 from nn2rules.export.program import (
@@ -42,8 +43,8 @@ from nn2rules.rules import certificate_of, proof_of
 from nn2rules.scorecards import PointsTable, Scale, Scorecard
 from nn2rules.scorecards.printed_card import FLOAT64_ERROR, table_of
 from nn2rules.scorecards.regions import PrintedForm, PrintedRegion
-from nn2rules.scorecards.sums import ZERO, Sum, reach_of, sum_reach
-from nn2rules.space import Value
+from nn2rules.scorecards.sums import ZERO, Interval, Sum, reach_of, sum_reach
+from nn2rules.space import Value, plain_number
 from nn2rules.version import __version__
 
 Points: TypeAlias = Literal["fine", "printed"]
@@ -267,6 +268,11 @@ class CardProgram(Program):
     def has_regions(self) -> bool:
         """Whether totals depend on where the sums of parts lie."""
         return bool(self.card.regions)
+
+    @property
+    def errors(self) -> tuple[str, ...]:
+        """Of `policies`, those by which some row is an error."""
+        return tuple(name for name in self.policies if getattr(self, name) == "error")
 
     @property
     def beside(self) -> tuple[str, ...]:
@@ -520,8 +526,11 @@ class _Translator:
 
     def _lines(self, place: int, column: Column) -> Iterator[Line]:
         block = self.table.blocks[place]
+        bins = self.table.bins[place] if self.table.bins else None
+        if bins is not None:
+            yield from self._binned(place, bins)
         codes_by_points: dict[tuple[int | Rate, ...], list[int]] = {}
-        for code in range(len(column.feature)):
+        for code in range(int(bins is not None), len(column.feature)):
             is_slope = block.limits is not None and code == 0
             points = tuple(
                 self._rate(each.points[block.start], place)
@@ -534,6 +543,22 @@ class _Translator:
             allowed = np.zeros(len(column.feature), dtype=np.bool_)
             allowed[codes] = True
             yield Line(column.cells(allowed, closed=True), points)
+
+    def _binned(self, place: int, bins: Sequence[Interval]) -> Iterator[Line]:
+        """Yield a line for each bin of a range."""
+        is_whole = self.table.blocks[place].whole
+        starts = [plain_number(float(start)) for start, _ in bins]
+        ends = [plain_number(float(end)) for _, end in bins]
+        for index, (start, end) in enumerate(zip(starts, ends, strict=True)):
+            is_open = not is_whole and index < len(bins) - 1
+            last = starts[index + 1] if is_open else end
+            inside = cells.Interval(start, last, high_is_strict=is_open)
+            points = []
+            for column in self.table.columns:
+                own = column.bins[place]
+                assert own is not None, "every column has the bins"
+                points.append(self._units(own[index]))
+            yield Line(cells.Cells(intervals=(inside,)), tuple(points))
 
     def _units(self, points: Fraction) -> int:
         return int(points / self.table.step)

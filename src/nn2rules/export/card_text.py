@@ -2,13 +2,32 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
+from nn2rules.errors import OptionError
 from nn2rules.export.card_program import CardProgram, Form, Line, Region
 from nn2rules.export.program import Program
 from nn2rules.export.program_text import check_numbers
+from nn2rules.output import Grid, Heading, Paragraph
 from nn2rules.space import Value
 
 TOO_CLOSE = "the total is too close to a cut-off for rounded points"
 """What an error says about a row of which the points prove no class."""
+
+
+def card_parts(program: CardProgram) -> Iterator[Heading | Paragraph | Grid]:
+    """Yield the parts of the page of a scorecard, for documents.
+
+    They hold the printed points, so other options make no sense.
+    """
+    for name, default in (("unknown", "none"), ("between", "none")):
+        if getattr(program, name) != default:
+            raise OptionError(
+                f"{name}: {getattr(program, name)!r}, but a document predicts nothing"
+            )
+    for section in program.card.document().sections:
+        assert isinstance(section, tuple), "a scorecard has no rules"
+        for part in section:
+            if isinstance(part, Heading | Paragraph | Grid):
+                yield part
 
 
 def part_names(program: CardProgram) -> list[str]:

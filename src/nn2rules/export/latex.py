@@ -1,4 +1,4 @@
-"""Rules as LaTeX: a document for XeLaTeX or LuaLaTeX, with a table over many pages.
+"""Rules and scorecards as LaTeX: documents for XeLaTeX or LuaLaTeX, with long tables.
 
 A character that the font does not have is taken from other fonts, and if none has it
 its number is shown, so no part of a value is lost. Long words may be split anywhere.
@@ -6,8 +6,11 @@ its number is shown, so no part of a value is lost. Long words may be split anyw
 
 import re
 
+from nn2rules.export.card_program import CardProgram
+from nn2rules.export.card_text import card_parts
 from nn2rules.export.program import RuleProgram
 from nn2rules.export.rule_table import Line, RuleTable, rule_table_of
+from nn2rules.output import Grid, Heading
 
 _SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -27,6 +30,8 @@ _SPECIAL = {
     "≥": r"$\geq$",
     "≠": r"$\neq$",
     "–": r"\textendash{}",
+    "−": r"$-$",
+    "×": r"$\times$",
     "…": r"\ldots{}",
 }
 _LONG = 14  # this many characters of a word stay together
@@ -54,21 +59,66 @@ def write(program: RuleProgram) -> str:
     """Return rules as the text of a LaTeX document."""
     page = rule_table_of(program)
     lines = [
-        "% !TEX program = xelatex",
-        *(f"% {key}: {text}" for key, text in page.about),
-        _preamble(),
-        r"\begin{document}",
+        *_start(page.about),
         rf"\section*{{{escaped(page.title)}}}",
-        r"\begin{tabular}{@{}>{\raggedright}p{0.16\linewidth}"
-        r">{\raggedright\arraybackslash}p{0.78\linewidth}@{}}",
-        *(rf"{key} & {escaped(text)} \\" for key, text in page.about),
-        r"\end{tabular}",
+        *_about(page.about),
         *_rules(page),
         r"\section*{Features}",
         *_features(page),
         r"\end{document}",
     ]
     return "\n".join(lines) + "\n"
+
+
+def write_card(program: CardProgram) -> str:
+    """Return the page of a scorecard as the text of a LaTeX document."""
+    lines = _start(program.about)
+    is_first = True
+    for part in card_parts(program):
+        if isinstance(part, Grid):
+            lines += _grid(part)
+            continue
+        is_title = isinstance(part, Heading)
+        lines.append(
+            rf"\section*{{{escaped(part.text)}}}"
+            if is_title
+            else rf"{escaped(part.text)}\par\smallskip"
+        )
+        if is_title and is_first:
+            lines += [*_about(program.about), r"\par\medskip"]
+            is_first = False
+    return "\n".join([*lines, r"\end{document}"]) + "\n"
+
+
+def _start(about: tuple[tuple[str, str], ...]) -> list[str]:
+    return [
+        "% !TEX program = xelatex",
+        *(f"% {key}: {text}" for key, text in about),
+        _preamble(),
+        r"\begin{document}",
+    ]
+
+
+def _about(about: tuple[tuple[str, str], ...]) -> list[str]:
+    return [
+        r"\begin{tabular}{@{}>{\raggedright}p{0.16\linewidth}"
+        r">{\raggedright\arraybackslash}p{0.78\linewidth}@{}}",
+        *(rf"{key} & {escaped(text)} \\" for key, text in about),
+        r"\end{tabular}",
+    ]
+
+
+def _grid(grid: Grid) -> list[str]:
+    """Return a table of a page: texts wrap, numbers are on the right."""
+    n_texts = sum(not is_number for is_number in grid.numbers)
+    columns = "@{}"
+    for is_number in grid.numbers:
+        wide = 0.26 if not is_number else 0.4 / max(1, len(grid.numbers) - n_texts)
+        wide = min(wide, 0.2) if is_number else wide
+        side = r"\raggedleft" if is_number else r"\raggedright"
+        columns += rf">{{{side}\arraybackslash}}p{{{wide:.2f}\linewidth}}"
+    header = tuple(map(escaped, grid.header or ("",) * len(grid.numbers)))
+    return _longtable(columns + "@{}", header, list(grid.rows))
 
 
 def _preamble() -> str:

@@ -8,7 +8,7 @@ small whole numbers, and ends of ranges are compared as 64-bit numbers.
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Literal
@@ -17,11 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.errors import MissingExtraError, OptionError, UnsupportedModelError
+from nn2rules.export.card_program import CardProgram
 from nn2rules.export.cells import Cells
 from nn2rules.export.columns import Column
 from nn2rules.export.program import (
     NO_PREDICTION,
     Prediction,
+    Program,
     RuleProgram,
     refuse_errors,
 )
@@ -36,7 +38,7 @@ Table = NDArray[np.uint8]
 prediction."""
 
 
-def words_of(program: RuleProgram, place: int) -> tuple[str, ...]:
+def words_of(program: Program, place: int) -> tuple[str, ...]:
     """Return every text that a column is compared with."""
     found = chain.from_iterable(cells.words for cells in _questions(program, place))
     return tuple(dict.fromkeys(word for word in found if isinstance(word, str)))
@@ -44,11 +46,16 @@ def words_of(program: RuleProgram, place: int) -> tuple[str, ...]:
 
 def table_of_words(program: RuleProgram, place: int) -> Table:
     """Return the parts of a column of texts: its words, any other text, missing."""
+    return _table(program, place, texts_of(program, place))
+
+
+def texts_of(program: Program, place: int) -> list[Value]:
+    """Return a cell of each part of a column of texts, in their order."""
     words = words_of(program, place)
-    return _table(program, place, [*words, unused("unlisted", words), None])
+    return [*words, unused("unlisted", words), None]
 
 
-def cuts_of(program: RuleProgram, place: int) -> list[float]:
+def cuts_of(program: Program, place: int) -> list[float]:
     """Return the numbers at which parts of a column of numbers begin.
 
     A part reaches from one of them to below the next. What is *above* a number begins
@@ -74,12 +81,17 @@ def table_of_numbers(program: RuleProgram, place: int) -> Table:
     The first is below all cuts. If the column is of whole numbers, the same parts come
     again, for their numbers with a fraction. The last row is for missing.
     """
+    return _table(program, place, numbers_of(program, place))
+
+
+def numbers_of(program: Program, place: int) -> list[Value]:
+    """Return a cell of each part of a column of numbers, in their order."""
     starts = [-math.inf, *cuts_of(program, place)]
     cells: list[Value] = [*starts]
     if program.columns[place].whole:
         cells = [math.ceil(s) if math.isfinite(s) else s for s in starts]
         cells += map(_first_fraction, starts)
-    return _table(program, place, [*cells, None])
+    return [*cells, None]
 
 
 def table_of_codes(program: RuleProgram, place: int) -> Table:
@@ -102,21 +114,26 @@ def _table(program: RuleProgram, place: int, cells: list[Value]) -> Table:
         if test not in fails:
             fails[test] = [not test.matches(cell) for cell in cells]
         table[:, index] = fails[test]
-    off = [not _knows(column, cell) for cell in cells]
+    off = [not knows(column, cell) for cell in cells]
     table[off, :-1] = 1
     return table
 
 
-def _knows(column: Column, cell: Value) -> bool:
+def knows(column: Column, cell: Value) -> bool:
+    """Tell whether a cell is on the domain, infinity included."""
     is_infinite = isinstance(cell, float) and math.isinf(cell)
     return column.known.matches(cell) if is_infinite else column.knows(cell)
 
 
-def _questions(program: RuleProgram, place: int) -> Iterator[Cells]:
+def _questions(program: Program, place: int) -> Iterator[Cells]:
+    """Yield all sets of cells that a column is compared with."""
     yield program.columns[place].known
-    for branch in program.branches:
-        if place in branch.tests:
-            yield branch.tests[place]
+    if isinstance(program, CardProgram):
+        yield from (line.cells for line in program.lines[place])
+    if isinstance(program, RuleProgram):
+        for branch in program.branches:
+            if place in branch.tests:
+                yield branch.tests[place]
 
 
 def _first_fraction(start: float) -> float:
@@ -136,7 +153,7 @@ def _after(number: Value) -> float:
 
 _OPSET, _ML_OPSET, _IR = 11, 2, 6  # those of ONNX 1.6, the first with what is needed
 
-_VALUES = (
+VALUES = (
     "Inputs are the columns, by name, with as many cells each as there are rows. Texts "
     "are strings, of which {missing} is missing; numbers are doubles, of which NaN is "
     "missing; true and false are doubles, too, 1 and 0."
@@ -149,7 +166,7 @@ _OUTPUTS = "A row without a prediction has an empty rule, and the class is {none
 
 
 @dataclass
-class _Graph:
+class Graph:
     """A graph in the making. Names in it are none of the user's."""
 
     taken: tuple[str, ...]
@@ -193,41 +210,50 @@ def write(
     missing : str
         The text that is missing in columns of texts, which have no other.
     """
-    _check(program, inputs, missing)
-    graph = _Graph(tuple(column.name for column in program.columns))
+    if inputs not in ("values", "codes"):
+        raise OptionError(f"inputs: {inputs!r}, expected 'values' or 'codes'")
+    check_doubles(program, "ONNX")
+    check(program, missing, is_read=inputs == "values")
+    return serialized(lambda: _model(program, graph_of(program), inputs, missing))
+
+
+def graph_of(program: Program) -> Graph:
+    """Return a graph without nodes."""
+    return Graph(tuple(column.name for column in program.columns))
+
+
+def serialized(make: Callable[[], Any]) -> bytes:
+    """Return a model in bytes."""
     try:
-        made = _model(program, graph, inputs, missing)
+        made = make()
     except UnicodeEncodeError:
         raise UnsupportedModelError(
             "a name or value contains half a character (a lone surrogate), which ONNX "
             "cannot store; rename it"
         ) from None
-    serialized: bytes = made.SerializeToString(deterministic=True)
-    return serialized
+    content: bytes = made.SerializeToString(deterministic=True)
+    return content
 
 
-def _check(program: RuleProgram, inputs: str, missing: str) -> None:
+def check(program: Program, missing: str, *, is_read: bool) -> None:
+    """Refuse what no model can hold, or a text for missing that is a value, if read."""
     try:
         import onnx  # noqa: F401
     except ImportError:
         raise MissingExtraError("onnx", "onnx", "exporting to ONNX") from None
-    if inputs not in ("values", "codes"):
-        raise OptionError(f"inputs: {inputs!r}, expected 'values' or 'codes'")
     if not isinstance(missing, str):
         raise OptionError(f"missing: {missing!r}, expected a text")
     refuse_errors(program, "an ONNX model")
-    check_doubles(program, "ONNX")
     for place, column in enumerate(program.columns):
         values = (*words_of(program, place), column.feature.other)
-        if inputs == "values" and missing in values and missing not in column.gaps:
+        if is_read and missing in values and missing not in column.gaps:
             raise OptionError(
                 f"missing: {missing!r} is a value of feature {column.name!r}, and "
                 f"cannot stand for missing; give another text"
             )
 
 
-def _model(program: RuleProgram, graph: _Graph, inputs: str, missing: str) -> Any:
-    from onnx import helper
+def _model(program: RuleProgram, graph: Graph, inputs: str, missing: str) -> Any:
 
     if inputs == "codes":
         given, picked, tables = _by_codes(program, graph)
@@ -237,15 +263,25 @@ def _model(program: RuleProgram, graph: _Graph, inputs: str, missing: str) -> An
         "MatMul",
         [
             graph.node("Concat", picked, axis=1),
-            graph.node("Cast", [graph.tensor(np.vstack(tables))], to=_type("FLOAT")),
+            graph.node("Cast", [graph.tensor(np.vstack(tables))], to=type_of("FLOAT")),
         ],
     )
     position = graph.node("ArgMin", [failing], axis=1, keepdims=0)
     outputs = _outputs(program, graph, position)
+    model = model_of(graph, "rules", given, outputs)
+    text = _CODES if inputs == "codes" else VALUES.format(missing=ascii(missing))
+    describe(model, program, "Rules", (text, _OUTPUTS), missing)
+    return model
+
+
+def model_of(graph: Graph, name: str, given: list[Any], outputs: list[Any]) -> Any:
+    """Return a model with the nodes of a graph."""
+    from onnx import helper
+
     made = helper.make_graph(
-        graph.nodes, "rules", given, outputs, initializer=graph.tensors
+        graph.nodes, name, given, outputs, initializer=graph.tensors
     )
-    model = helper.make_model(
+    return helper.make_model(
         made,
         opset_imports=[
             helper.make_opsetid("", _OPSET),
@@ -255,31 +291,29 @@ def _model(program: RuleProgram, graph: _Graph, inputs: str, missing: str) -> An
         producer_name="nn2rules",
         producer_version=__version__,
     )
-    _describe(model, program, inputs, missing)
-    return model
 
 
 _Inputs = tuple[list[Any], list[str], list[Table]]
 
 
-def _by_values(program: RuleProgram, graph: _Graph, missing: str) -> _Inputs:
+def _by_values(program: RuleProgram, graph: Graph, missing: str) -> _Inputs:
     """Return the inputs, a row of 0 and 1 for each column, and the tables."""
     given, picked, tables = [], [], []
     for place, column in enumerate(program.columns):
-        name = _input_name(program, place)
+        name = input_name(program, place)
         if column.kind == "text":
             table = table_of_words(program, place)
-            index = _word(program, place, graph, missing)
+            index = word_index(program, place, graph, missing)
         else:
             table = table_of_numbers(program, place)
-            index = _number(program, place, graph, len(table))
-        given.append(_info(name, "STRING" if column.kind == "text" else "DOUBLE"))
+            index = number_index(program, place, graph, len(table))
+        given.append(info(name, "STRING" if column.kind == "text" else "DOUBLE"))
         picked.append(_one_hot(graph, index, len(table)))
         tables.append(table)
     return given, picked, tables
 
 
-def _by_codes(program: RuleProgram, graph: _Graph) -> _Inputs:
+def _by_codes(program: RuleProgram, graph: Graph) -> _Inputs:
     picked, tables = [], []
     name = graph.name("codes")
     for place in range(len(program.columns)):
@@ -294,23 +328,23 @@ def _by_codes(program: RuleProgram, graph: _Graph) -> _Inputs:
             _one_hot(graph, graph.node("Where", [is_code, code, size]), len(table))
         )
         tables.append(table)
-    return [_info(name, "INT64", len(program.columns))], picked, tables
+    return [info(name, "INT64", len(program.columns))], picked, tables
 
 
-def _input_name(program: RuleProgram, place: int) -> str:
+def input_name(program: Program, place: int) -> str:
     """Return the name of the column; an input cannot be called by an empty one."""
     names = [column.name for column in program.columns]
     return names[place] or unused(f"column {place + 1}", names)
 
 
-def _word(program: RuleProgram, place: int, graph: _Graph, missing: str) -> str:
+def word_index(program: Program, place: int, graph: Graph, missing: str) -> str:
     """Return which part each cell of a column of texts is."""
     words = words_of(program, place)
     gaps = dict.fromkeys((missing, *program.columns[place].gaps), len(words) + 1)
     found = {**gaps, **{word: part for part, word in enumerate(words)}}
     return graph.node(
         "LabelEncoder",
-        [_input_name(program, place)],
+        [input_name(program, place)],
         domain="ai.onnx.ml",
         keys_strings=[word.encode() for word in found],
         values_int64s=[*found.values()],
@@ -318,12 +352,12 @@ def _word(program: RuleProgram, place: int, graph: _Graph, missing: str) -> str:
     )
 
 
-def _number(program: RuleProgram, place: int, graph: _Graph, n_parts: int) -> str:
+def number_index(program: Program, place: int, graph: Graph, n_parts: int) -> str:
     """Return which part each number of a column is: how many cuts it passed."""
-    name, cuts = _input_name(program, place), cuts_of(program, place)
+    name, cuts = input_name(program, place), cuts_of(program, place)
     upright = graph.node("Reshape", [name, graph.tensor(np.array([-1, 1]))])
     is_below = graph.node("Less", [upright, graph.tensor(np.array([cuts]))])
-    passed = graph.node("Cast", [graph.node("Not", [is_below])], to=_type("INT64"))
+    passed = graph.node("Cast", [graph.node("Not", [is_below])], to=type_of("INT64"))
     part = graph.node("ReduceSum", [passed], axes=[1], keepdims=0)
     if program.columns[place].whole:
         has_fraction = graph.node("Less", [graph.node("Floor", [name]), name])
@@ -333,76 +367,79 @@ def _number(program: RuleProgram, place: int, graph: _Graph, n_parts: int) -> st
     return graph.node("Where", [graph.node("IsNaN", [name]), last, part])
 
 
-def _one_hot(graph: _Graph, index: str, size: int) -> str:
+def _one_hot(graph: Graph, index: str, size: int) -> str:
     off_on = np.array([0, 1], dtype=np.float32)
     depth = graph.tensor(np.array([size]))
     return graph.node("OneHot", [index, depth, graph.tensor(off_on)])
 
 
-def _outputs(program: RuleProgram, graph: _Graph, position: str) -> list[Any]:
+def _outputs(program: RuleProgram, graph: Graph, position: str) -> list[Any]:
     """Give the class and the rule of each row."""
     from onnx import helper
 
     ends = [answer or NO_PREDICTION for answer in (program.otherwise, program.outside)]
     answers = [*(Prediction(b.label, b.name) for b in program.branches), *ends]
-    if program.label_kind == "text":
-        texts = [
-            (str(a.label) if a.label is not None else "").encode() for a in answers
-        ]
-        labels = _strings(graph, texts)
-    else:
-        numbers = [np.nan if a.label is None else float(a.label) for a in answers]
-        labels = graph.tensor(np.array(numbers))
-    rules = _strings(graph, [(answer.rule or "").encode() for answer in answers])
-    kind = "STRING" if program.label_kind == "text" else "DOUBLE"
+    labels, kind = labels_tensor(program, graph, [each.label for each in answers])
+    rules = strings_tensor(graph, [(answer.rule or "").encode() for answer in answers])
     outputs = []
     for word, table, kind_ in (("class", labels, kind), ("rule", rules, "STRING")):
         name = graph.name(word)
         graph.nodes.append(helper.make_node("Gather", [table, position], [name]))
-        outputs.append(_info(name, kind_))
+        outputs.append(info(name, kind_))
     return outputs
 
 
-def _strings(graph: _Graph, texts: list[bytes]) -> str:
+def labels_tensor(
+    program: Program, graph: Graph, labels: Sequence[Value]
+) -> tuple[str, str]:
+    """Return the name of a constant with class labels, and its type."""
+    if program.label_kind == "text":
+        texts = [("" if label is None else str(label)).encode() for label in labels]
+        return strings_tensor(graph, texts), "STRING"
+    numbers = [np.nan if label is None else _float(label) for label in labels]
+    return graph.tensor(np.array(numbers)), "DOUBLE"
+
+
+def strings_tensor(graph: Graph, texts: list[bytes]) -> str:
+    """Add a constant of texts, and return its name."""
     from onnx import TensorProto
 
     name = graph.name(f"constant {len(graph.tensors)}")
-    made = TensorProto(name=name, data_type=_type("STRING"), dims=[len(texts)])
+    made = TensorProto(name=name, data_type=type_of("STRING"), dims=[len(texts)])
     made.string_data.extend(texts)  # numpy would remove zeros at their ends
     graph.tensors.append(made)
     return name
 
 
-def _type(name: str) -> int:
+def type_of(name: str) -> int:
+    """Return the number of a type."""
     from onnx import TensorProto
 
     return int(getattr(TensorProto, name))
 
 
-def _info(name: str, kind: str, *more: int) -> Any:
+def info(name: str, kind: str, *more: int) -> Any:
+    """Return an input or output with as many entries as there are rows."""
     from onnx import helper
 
-    return helper.make_tensor_value_info(name, _type(kind), ["rows", *more])
+    return helper.make_tensor_value_info(name, type_of(kind), ["rows", *more])
 
 
-def _describe(model: Any, program: RuleProgram, inputs: str, missing: str) -> None:
+def describe(
+    model: Any, program: Program, what: str, texts: Sequence[str], missing: str
+) -> None:
     """Write what the model is into the model."""
     from onnx import helper
 
     header = dict(program.about)
-    given = _CODES if inputs == "codes" else _VALUES.format(missing=ascii(missing))
     none = "an empty text" if program.label_kind == "text" else "NaN"
     lines = [f"{key}: {text}" for key, text in header.items()]
+    told = (text.replace("{none}", none) for text in texts)
     model.doc_string = "\n".join(
-        (
-            "Rules extracted from a neural network.",
-            *("", *lines, ""),
-            given,
-            _OUTPUTS.format(none=none),
-        )
+        (f"{what} extracted from a neural network.", "", *lines, "", *told)
     )
     columns = [
-        {"name": column.name, "kind": column.kind, "input": _input_name(program, place)}
+        {"name": column.name, "kind": column.kind, "input": input_name(program, place)}
         for place, column in enumerate(program.columns)
     ]
     facts = {**header, "columns": json.dumps(columns), "missing": json.dumps(missing)}

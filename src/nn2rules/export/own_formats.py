@@ -22,6 +22,12 @@ def write_json(program: RuleProgram) -> str:
 
 def write_card_json(program: CardProgram) -> str:
     """Return a scorecard as JSON, as `Scorecard.save` writes it."""
+    for name in ("unknown", "between"):
+        if getattr(program, name) != "none":
+            raise OptionError(
+                f"{name}: {getattr(program, name)!r}, but the format 'json' has the "
+                f"scorecard only; choose this when you apply it"
+            )
     return to_json(program.card)
 
 

@@ -92,7 +92,7 @@ class Program(ABC):
 
     kind: ClassVar[str]
     policies: ClassVar[Mapping[str, tuple[str, ...]]]
-    """Options that may be "error", and what else they may be."""
+    """The options that may be "error", and what else they may be."""
     columns: tuple[Column, ...]
     classes: tuple[Value, ...]
     unknown: Policy
@@ -108,6 +108,11 @@ class Program(ABC):
         They have no names and no values of the user, so they can be in a comment of any
         language; and no date, so the same description gives the same export.
         """
+
+    @property
+    @abstractmethod
+    def errors(self) -> tuple[str, ...]:
+        """Of `policies`, those by which some row is an error."""
 
     @property
     @abstractmethod
@@ -208,6 +213,12 @@ class RuleProgram(Program):
         )
 
     @property
+    def errors(self) -> tuple[str, ...]:
+        """Of `policies`, those by which some row is an error."""
+        ends = {"unknown": self.outside, "uncovered": self.otherwise}
+        return tuple(name for name, end in ends.items() if end is None)
+
+    @property
     def beside(self) -> tuple[str, ...]:
         """The name of the rule."""
         return ("rule",)
@@ -300,7 +311,7 @@ def check_policy(name: str, policy: str) -> None:
 def refuse_errors(program: Program, engine: str) -> None:
     """Refuse a program that may raise an error, for an engine that has none."""
     for name, others in program.policies.items():
-        if getattr(program, name) == "error":
+        if name in program.errors:
             raise OptionError(
                 f"{name}: 'error', but {engine} cannot raise an error; use "
                 f"{' or '.join(map(repr, others))}"

@@ -10,7 +10,10 @@ from nn2rules.files.decision_tables import (
     book_of,
     csv_of_book,
     kind_text,
+    letter,
+    set_text,
     values_text,
+    workbook_bytes,
     xlsx_of_book,
 )
 from nn2rules.files.json_node import Node, parse_json
@@ -50,6 +53,7 @@ from nn2rules.files.tables import (
     read_table,
     table_text,
 )
+from nn2rules.files.workbook import openpyxl_for
 
 __all__ = [
     "MOST_BYTES",
@@ -68,10 +72,12 @@ __all__ = [
     "is_table",
     "kind_text",
     "leads_out_of",
+    "letter",
     "load",
     "load_description",
     "load_network",
     "load_rules",
+    "openpyxl_for",
     "parse_json",
     "read_bytes",
     "read_rows",
@@ -81,11 +87,13 @@ __all__ = [
     "replacing_file",
     "save",
     "schema",
+    "set_text",
     "size_text",
     "table_text",
     "to_json",
     "uninterrupted",
     "values_text",
+    "workbook_bytes",
     "write_bytes",
     "write_text",
     "xlsx_of_book",

@@ -19,10 +19,10 @@ _COMMANDS = {
     "allowbreak": "",
 }
 _PIECE = re.compile(
-    r"\\glyph\{(?P<code>[0-9A-F]+)\}|\\(?P<command>[a-z]+)\{\}|\$\\(?P<sign>[a-z]+)\$"
+    r"\\glyph\{(?P<code>[0-9A-F]+)\}|\\(?P<command>[a-z]+)\{\}|\$\\(?P<sign>[a-z]+)\$|(?P<minus>\$-\$)"
     r"|\\(?P<escaped>[{}$&#%_])|(?P<nothing>\{\})|(?P<plain>[^\\{}$&#%_~^\"'`])"
 )
-_SIGNS = {"leq": "≤", "geq": "≥", "neq": "≠"}
+_SIGNS = {"leq": "≤", "geq": "≥", "neq": "≠", "times": "×"}
 
 
 def execute(made: Any, program: Program, rows: Any) -> list[Prediction | None]:
@@ -55,6 +55,8 @@ def shown(text: str) -> str:
             made += chr(int(found["code"], 16))
         elif found["command"]:
             made += _COMMANDS[found["command"]]
+        elif found["minus"]:
+            made += "−"
         elif found["sign"]:
             made += _SIGNS[found["sign"]]
         else:

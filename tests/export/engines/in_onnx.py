@@ -7,6 +7,7 @@ import numpy as np
 import onnx
 import onnxruntime
 
+from nn2rules.export.card_program import CardProgram, Scored
 from nn2rules.export.program import Prediction, Program
 
 
@@ -47,8 +48,16 @@ def answers_of(
     session: onnxruntime.InferenceSession, program: Program, feed: dict[str, Any]
 ) -> list[Prediction | None]:
     """Return the answers, by the signs that the model's text speaks of."""
-    labels, rules = session.run(None, feed)
+    labels, *beside = session.run(None, feed)
     found: list[Prediction | None] = []
+    if isinstance(program, CardProgram):
+        for label, *totals in zip(*map(list, (labels, *beside)), strict=True):
+            is_none = label == "" if program.label_kind == "text" else np.isnan(label)
+            shown = bool(label) if program.label_kind == "truth" else label
+            known = tuple(None if np.isnan(t) else float(t) for t in totals)
+            found.append(Scored(None if is_none else shown, None, known))
+        return found
+    [rules] = beside
     for label, rule in zip(labels.tolist(), rules.tolist(), strict=True):
         if rule == "":
             assert label == "" or np.isnan(label)

@@ -9,8 +9,11 @@ from nn2rules.files.decision_tables.reading import rules_of_book
 from nn2rules.files.decision_tables.sheets import (
     csv_of_book,
     is_book,
+    letter,
+    set_text,
     sheets_of_csv,
     sheets_of_xlsx,
+    workbook_bytes,
     xlsx_of_book,
 )
 from nn2rules.files.decision_tables.writing import book_of, kind_text, values_text
@@ -20,9 +23,12 @@ __all__ = [
     "csv_of_book",
     "is_book",
     "kind_text",
+    "letter",
     "rules_of_book",
+    "set_text",
     "sheets_of_csv",
     "sheets_of_xlsx",
     "values_text",
+    "workbook_bytes",
     "xlsx_of_book",
 ]

@@ -198,11 +198,22 @@ def xlsx_of_book(book: Book, about: Sequence[tuple[str, str]]) -> bytes:
     _fill(workbook.create_sheet(_DOMAIN), _DOMAIN_HEADER, domain, wrap=3)
     lines = [*about, *((key, *chunks(text)) for key, text in book.parts)]
     _fill(workbook.create_sheet(_ABOUT), ("entry", "text"), lines, wrap=1)
+    return workbook_bytes(workbook)
+
+
+def workbook_bytes(workbook: Any) -> bytes:
+    """Return a workbook as a file, the same for the same content."""
     workbook.properties.creator = "nn2rules"
     workbook.properties.created = workbook.properties.modified = _DATE
     stream = io.BytesIO()
     workbook.save(stream)
     return _repacked(stream.getvalue())
+
+
+def set_text(cell: Any, text: str) -> None:
+    """Give a cell a text, also where it looks like a formula."""
+    cell.value = _ESCAPED.sub("_x005F_", text)
+    cell.data_type = "s"
 
 
 def _described(feature: Described) -> tuple[str, ...]:
@@ -235,8 +246,7 @@ def _fill(
                 cell.alignment = sides[2]
             else:
                 if content != "":
-                    cell.value = _ESCAPED.sub("_x005F_", content)
-                    cell.data_type = "s"  # also where it looks like a formula
+                    set_text(cell, content)
                 cell.number_format = "@"
                 cell.alignment = sides[0 if index <= wrap else 1]
             cell.border = line
