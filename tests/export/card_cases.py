@@ -72,9 +72,9 @@ CARDS = {
     "three classes": lambda: Scorecard.from_network(
         linear(mixed_domain(), ("low", "middle", "high"), 24)
     ),
-    "bins": lambda: _binned(Scorecard.from_network(
-        linear(mixed_domain(), ("no", "yes"), 27)
-    )),
+    "bins": lambda: _binned(
+        Scorecard.from_network(linear(mixed_domain(), ("no", "yes"), 27))
+    ),
     "parts": lambda: _parts(("no", "yes")),
     "parts, three classes": lambda: _parts(("a", "b", "c")),
     "regions": lambda: _regions(("no", "yes")),
