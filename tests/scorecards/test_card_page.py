@@ -39,7 +39,7 @@ def is_true(condition, sums):
 def outcome(lines, sums):
     """Return what the last lines of a region state."""
     if len(lines) == 1:
-        return lines[0].removesuffix(" (proved)")
+        return lines[0].removeprefix("predict ").removesuffix(" (proved)")
     *formulas, last = lines
     totals = dict(re.match("total ?(.*?) ?= (.*)", line).groups() for line in formulas)
     totals = {name: sum_of_terms(text, sums) for name, text in totals.items()}
@@ -48,7 +48,10 @@ def outcome(lines, sums):
         margin = number(re.search(r"at least ([\d,.]+) ", last)[1])
         rest = max(total for name, total in totals.items() if name != best)
         return best if totals[best] - rest >= margin else None
-    pattern = r"at least ([\d,.−]+): (\w+), at most ([\d,.−]+): (\w+) \(proved\)"
+    pattern = (
+        r"at least ([\d,.−]+): predict (\w+), at most ([\d,.−]+): predict (\w+) "
+        r"\(proved\)"
+    )
     high, above, low, below = re.search(pattern, last).groups()
     [total] = totals.values()
     if total >= number(high):
@@ -74,7 +77,7 @@ class Reader:
         self.columns = SPACES.split(page[header].strip())
         for line in page[header + 1 :]:
             words, points = self.cells(line, len(self.columns))
-            if line.startswith(("For each feature", "No points")) or not line:
+            if line.startswith(("For each", "Begin", "No points")) or not line:
                 break
             if words == ["start with"]:
                 self.starts = points
@@ -149,7 +152,7 @@ class Reader:
         sums = self.columns_of(row)
         if "A part below 0 counts 0." in self.rest:
             sums = {name: max(total, Fraction(0)) for name, total in sums.items()}
-        formula = re.search(r"Total = (.*?)\. (?=Total|The|Every)", self.rest)
+        formula = re.search(r"Total = (.*?)\. (?=Total|Every)", self.rest)
         if formula:
             return {"": sum_of_terms(formula[1], sums)}
         if self.weights:
@@ -168,8 +171,8 @@ class Reader:
             if not all(is_true(condition, sums) for condition in title):
                 continue
             for lines in regions:
-                conditions = [line for line in lines if re.search("[≥≤]", line)]
-                if all(is_true(condition, sums) for condition in conditions):
+                conditions = [line for line in lines if line.startswith("if ")]
+                if all(is_true(line.removeprefix("if "), sums) for line in conditions):
                     found.append(outcome(lines[len(conditions) :], sums))
         assert len(set(found)) <= 1
         return found[0] if found else None
@@ -177,17 +180,17 @@ class Reader:
     def predicted(self, row):
         """Return the class that the page states; None if it states none."""
         totals = self.totals(row)
-        margin = re.search(r"ahead of all others by at least ([\d,.]+) ", self.rest)
+        margin = re.search(r"At least ([\d,.]+): predict the class", self.rest)
         if margin:
             best = max(totals, key=totals.get)
             rest = max(total for name, total in totals.items() if name != best)
             return best if totals[best] - rest >= number(margin[1]) else None
-        always = re.search(r"Every total means (\w+) \(proved\)", self.rest)
+        always = re.search(r"Every total: predict (\w+) \(proved\)", self.rest)
         if always:
             return always[1]
         [total] = totals.values()
         found = []
-        pattern = r"Total of at (least|most) ([\d,.−]+): (\w+) \(proved\)"
+        pattern = r"Total of at (least|most) ([\d,.−]+): predict (\w+) \(proved\)"
         for side, end, label in re.findall(pattern, self.rest):
             is_met = total >= number(end) if side == "least" else total <= number(end)
             found += [label] * is_met
@@ -267,7 +270,7 @@ def test_a_page_without_anything_to_tell():
     card = Scorecard(MIXED, ("no", "yes"), [Card(3.0, [0.0] * 8)])
     text = card.replace(scale=Scale(1.0)).text()
     assert "No points for any value of: age, amount, job." in text
-    assert "Every total means yes (proved)." in text
+    assert "Every total: predict yes (proved)." in text
 
 
 def test_parts_that_all_count_against_a_class_are_added():

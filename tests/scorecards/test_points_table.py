@@ -213,7 +213,7 @@ def test_regions_hold_every_input_and_what_they_print_is_right(seed, classes):
             assert expected[row] in region.classes
             if region.scores is not None:
                 assert [score.at(sums) for score in region.scores] == scores
-    assert f"The {len(card.regions)} regions below stand in blocks" in " ".join(
+    assert f"The {len(card.regions)} regions below are grouped in blocks" in " ".join(
         card.text().split()
     )
 

@@ -73,8 +73,8 @@ def card_proof(card: Scorecard) -> str:
         )
     return (
         "Proved: for every possible input, the scorecard predicts what the network "
-        "does. Printed points are rounded; below them is stated which totals prove "
-        "which prediction."
+        "does. Printed points are rounded; the predictions marked “proved” below are "
+        "certain to be those of the model."
     )
 
 

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _CHANCES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99)
 """The table of probabilities has the totals that are nearest to these."""
 
+_TOO_CLOSE = "too close for rounded points; ask the model itself (predict)."
+
 _SLACK = 1e-9
 """More than a probability worked out in float64 can be off by."""
 
@@ -53,13 +55,17 @@ class _Page:
         known = certificate_of(self.card)
         warnings = origin_warnings(known.model)
         parts: list[Part] = [Paragraph(text, "warning") for text in warnings]
-        parts.append(Heading(f"Scorecard: {' or '.join(self.labels)}"))
+        title = f"Scorecard: {' or '.join(self.labels)}"
+        if len(self.labels) > 2:
+            names = ", ".join(self.labels)
+            title = f"Scorecard for {len(self.labels):,} classes: {names}"
+        parts.append(Heading(title))
         if known.is_exact:
             parts.append(
                 Paragraph(
-                    "Covers every input with the values below. The points are rounded: "
-                    "which totals prove which prediction of the model is stated "
-                    "beneath them."
+                    "Covers every input whose values appear below or lie in the ranges "
+                    "given. Points are rounded; predictions marked “proved” are "
+                    "certain to be those of the model."
                 )
             )
         counts = known.class_rows
@@ -72,7 +78,7 @@ class _Page:
             text = f"The model predicts {shares} of {count(known.rows, 'row')}"
             if known.labels_agree is not None:
                 agree = share(known.labels_agree, known.rows)
-                text += f"; the labels agree with it on {agree}"
+                text += f"; its accuracy on these rows is {agree}"
             parts.append(Paragraph(f"{text}."))
         return tuple(parts)
 
@@ -112,13 +118,19 @@ class _Page:
     def _how_to_add(self) -> str:
         """Say how the points of a row are added up."""
         text = "For each feature, take the line of its value."
+        if len(self.table.columns) > 1 and any(c.start for c in self.table.columns):
+            text = (
+                "Begin each column with the points of “start with”. For each feature, "
+                "add those in the line of its value."
+            )
         if self.table.scale.bins is None and any(line.is_slope for line in self.lines):
             unit = "whole points" if not self.table.scale.digits else "printed digits"
+            halves = "halves up" + ": 2.5 to 3, −2.5 to −2" * (unit == "whole points")
             size = max(self._unit(index) for index in self._order())
             divided = ", divide by the number after “per”" * (size > 1)
             text += (
                 f" On a line with “per”, multiply the points by the value{divided}, "
-                f"and round the result to {unit} (halves up)."
+                f"and round the result to {unit} ({halves})."
             )
         if len(self.table.columns) > 1:
             return f"{text} Then add up each column."
@@ -254,10 +266,12 @@ class _Page:
         """Say how regions are read."""
         number = len(self.table.regions)
         return [
-            f"The {number:,} regions below stand in blocks. Find the block whose first "
-            f"line is true of your parts, and in it the region whose conditions are "
-            f"all met: its last line tells the prediction. If there is none, the row "
-            f"is too close for rounded points. Do not round products in a region."
+            f"The {number:,} regions below are grouped in blocks. Find the block whose "
+            f"first line is true of your parts, and in it the region whose “if” lines "
+            f"are all true. Parts may be negative here; keep all decimals.",
+            f"If the region has a total, work it out. Its last line gives the "
+            f"prediction. If no block or no region fits, or the total lies between the "
+            f"two numbers: {_TOO_CLOSE}",
         ]
 
     def regions(self) -> list[tuple[Part, ...]]:
@@ -265,7 +279,7 @@ class _Page:
         blocks: dict[str, list[tuple[str, str]]] = {}
         for number, region in enumerate(self.table.regions, 1):
             first, rest = self._split_conditions(region)
-            own = [self._condition(*each) for each in rest]
+            own = [f"if {self._condition(*each)}" for each in rest]
             own += self._outcome(region)
             numbers = [f"{number}.", *("" for _ in own[1:])]
             block = blocks.setdefault(", ".join(first), [])
@@ -293,9 +307,8 @@ class _Page:
         return [first[place] for place in sorted(first)], rest
 
     def _condition(self, form: PrintedForm, least: Fraction) -> str:
-        """Return a condition; one of a single part says how large that is."""
-        weights = [weight for weight in form.weights if weight]
-        if weights == [-1]:
+        """Return a condition; its first part has a plus, so that equal sums look so."""
+        if next(weight for weight in form.weights if weight) < 0:
             form = PrintedForm(
                 tuple(-weight for weight in form.weights), form.start, form.error
             )
@@ -306,12 +319,13 @@ class _Page:
         """Say what is predicted in a region, in a line or a few."""
         labels = self.labels
         if not region.totals:
-            return [f"{labels[region.classes[0]]} (proved)"]
+            return [f"predict {labels[region.classes[0]]} (proved)"]
         if region.at_least is not None and region.at_most is not None:
             return [
                 f"total = {self._terms(region.totals[0].weights, Fraction(0))}",
-                f"total of at least {number_text(region.at_least)}: {labels[1]}, at "
-                f"most {number_text(region.at_most)}: {labels[0]} (proved)",
+                f"total of at least {number_text(region.at_least)}: predict "
+                f"{labels[1]}, at most {number_text(region.at_most)}: predict "
+                f"{labels[0]} (proved)",
             ]
         assert region.margin is not None, "several totals have a margin"
         return [
@@ -319,8 +333,8 @@ class _Page:
                 f"total {label} = {self._terms(form.weights, form.start)}"
                 for label, form in zip(labels, region.totals, strict=True)
             ),
-            f"the class with the largest total, if it is ahead by at least "
-            f"{number_text(region.margin)} (proved)",
+            f"predict the class with the largest total, if it is ahead of all others "
+            f"by at least {number_text(region.margin)} (proved)",
         ]
 
     def _formula(self, place: int) -> str:
@@ -348,31 +362,29 @@ class _Page:
         if table.margin is not None:
             margin = number_text(table.margin)
             return [
-                f"The class with the largest total is predicted if it is ahead of all "
-                f"others by at least {margin} (proved); closer totals are too close "
-                f"for rounded points."
+                "Subtract the second largest total from the largest.",
+                f"At least {margin}: predict the class of the largest (proved).",
+                f"Less: {_TOO_CLOSE}",
             ]
         if not table.cut_offs:
-            return [f"Every total means {labels[table.lowest_class]} (proved)."]
+            return [f"Every total: predict {labels[table.lowest_class]} (proved)."]
         texts, last = [], None
         for cut in reversed(table.cut_offs):
             upper = "" if last is None else f", at most {number_text(last.at_most)}"
             texts.append(
-                f"Total of at least {number_text(cut.at_least)}{upper}: "
+                f"Total of at least {number_text(cut.at_least)}{upper}: predict "
                 f"{labels[cut.above]} (proved)."
             )
             last = cut
         assert last is not None, "there are cut-offs"
         texts.append(
-            f"Total of at most {number_text(last.at_most)}: {labels[last.below]} "
-            f"(proved)."
+            f"Total of at most {number_text(last.at_most)}: predict "
+            f"{labels[last.below]} (proved)."
         )
         if any(
             _is_wide(cut.at_least, cut.at_most, table.step) for cut in table.cut_offs
         ):
-            texts.append(
-                "Between: too close for rounded points; use predict, which is exact."
-            )
+            texts.append(f"Between: {_TOO_CLOSE}")
         return texts
 
     def chances(self) -> tuple[Part, ...]:
