@@ -36,7 +36,7 @@ from nn2rules.errors import (
     OptionError,
     OverfittingWarning,
 )
-from nn2rules.files import check_writable, read_table, save
+from nn2rules.files import check_writable, load_rules, read_table, save
 from nn2rules.language import count, label_text, share
 from nn2rules.models import (
     LoadedModel,
@@ -225,28 +225,39 @@ def extract(
         bool,
         flag("--resume", "Continue from --checkpoint, if it exists.", PERFORMANCE),
     ] = False,
+    extend: Annotated[
+        Path | None,
+        option(
+            "RULES.json",
+            "Rules that were extracted from this model earlier: keep them, and add "
+            "rules for the rows of --data that none of them covers.",
+            FILES,
+        ),
+    ] = None,
     as_json: Annotated[bool, flag("--json", "Print the rules as JSON.", OUTPUT)] = (
         False
     ),
 ) -> None:
     """Extract rules or a scorecard from a model, and print or write them."""
-    check_places(output, network, (model, data, test, model_options.encoder))
+    check_places(output, network, (model, data, test, model_options.encoder, extend))
     shown = Shown(
         "all" if everything else "most" if top is None else top, verbose, as_json
     )
     if proofs is not None:
         check_writable(
-            proofs, keep=(model, data, test, model_options.encoder, output, network)
+            proofs,
+            keep=(model, data, test, model_options.encoder, extend, output, network),
         )
     if checkpoint is not None:
-        kept = (model, data, test, model_options.encoder, output, network, proofs)
-        check_writable(checkpoint, keep=kept)
-    model_input = model_options.given(
-        data=data,
-        labels=labels,
-        test=test,
-        is_curved=takes_curves(form, engine, proofs),
-    )
+        kept = (model, data, test, model_options.encoder, extend, output, network)
+        check_writable(checkpoint, keep=(*kept, proofs))
+    files: dict[str, Any] = {"data": data, "labels": labels, "test": test}
+    files["is_curved"] = takes_curves(form, engine, proofs)
+    known = None if extend is None else load_rules(extend)
+    if known is None:
+        model_input = model_options.given(**files)
+    else:  # which has the domain of the rules
+        model_input = model_options.for_rules(known, **files)
     loaded = _loaded(model, model_input, target)
     if network is not None:
         save(loaded.network, network)
@@ -281,6 +292,7 @@ def extract(
                 proofs=proofs,
                 checkpoint=checkpoint,
                 resume=resume,
+                known=known,
             )
     except (BudgetExceededError, KeyboardInterrupt) as stopped:
         partial = getattr(stopped, "rules", None)
@@ -308,7 +320,10 @@ def extract(
             outdated = partial_place(output) if resume else None
             if outdated is not None:  # by the run that was stopped
                 outdated.unlink(missing_ok=True)
-    _note_scope(rules, is_chosen=scope is not None, is_summed_up=output is not None)
+    if known is not None and isinstance(rules, RuleList) and len(rules) == len(known):
+        stderr.print("note: the rules of --extend cover all rows of --data already")
+    is_chosen = scope is not None or known is not None
+    _note_scope(rules, is_chosen=is_chosen, is_summed_up=output is not None)
 
 
 def _bins_in(text: str | None) -> int | str | None:

@@ -20,8 +20,22 @@ from nn2rules.engine import (
     progress_callback,
     session,
 )
-from nn2rules.errors import BudgetExceededError, OptionError, OverfittingWarning
+from nn2rules.errors import (
+    BudgetExceededError,
+    OptionError,
+    OverfittingWarning,
+    RowsError,
+    UnknownValueError,
+)
 from nn2rules.extraction.coverage import FEWEST, held_out, on_every_input, on_test
+from nn2rules.extraction.extending import (
+    check_impossible,
+    check_known,
+    check_network,
+    extended,
+    for_other_rows,
+    options_of,
+)
 from nn2rules.extraction.from_search.by_search import compile_search, rules_by_search
 from nn2rules.extraction.from_search.checkpoints import Checkpoint, opened
 from nn2rules.extraction.from_table.by_table import rules_by_table
@@ -116,6 +130,7 @@ def extract(
     proofs: str | os.PathLike[str] | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     resume: bool = False,
+    known: RuleList | None = None,
 ) -> Any:
     """Extract rules, or a scorecard, that are provably equivalent to a network.
 
@@ -214,6 +229,11 @@ def extract(
     resume : bool
         Resume from the checkpoint if it exists. The rules are the same as without the
         interruption.
+    known : RuleList, optional
+        Proved rules of scope "support" that were extracted from this network earlier.
+        They are kept, and rules are added for those rows of `data` that none of them
+        covers. The certificate states which rules came when. Rules of another network
+        are refused, and so are rows outside the domain of the rules.
 
     Returns
     -------
@@ -240,6 +260,13 @@ def extract(
     1  ripe    if color = red · size ≠ small              33.3%
        unripe  otherwise                                  66.7%
     """
+    chosen = RuleOptions(rules_form(form), scope, engine, target, order, approximate)
+    if known is not None:
+        check_known(known, max_rules=max_rules, fidelity=fidelity)
+        chosen = options_of(known, chosen)
+        form = form or chosen.form
+        if domain is None and not isinstance(model, Network):
+            domain = known.domain
     wanted = wanted_form(
         form,
         scope=scope,
@@ -252,15 +279,17 @@ def extract(
         approximate=approximate,
         proofs=proofs,
         checkpoint=checkpoint,
+        known=known,
     )
     request = Request(
-        RuleOptions(rules_form(form), scope, engine, target, order, approximate),
+        chosen,
         Length(max_rules, fidelity),
         Limits(effort, seed, n_jobs, budget, progress_callback(progress), time),
         Files(proofs, checkpoint, resume=resume),
         impossible=impossible,
         labels=labels,
         test=test,
+        known=known,
     )
     meter = request.limits.meter()
     request.check(data)
@@ -275,6 +304,8 @@ def extract(
         is_curved=takes_curves(form, engine, proofs),
     )
     network = network_of(model, options)
+    if known is not None:
+        check_network(known, network)
     rows = _rows_of(network, data, request)
     if wanted == "scorecard" or (wanted == "either" and is_linear(network)):
         return scorecard_of(
@@ -329,7 +360,15 @@ def _rows_of(network: Network, data: Rows, request: Request) -> GivenRows | None
     """Read the rows, and check them against the network."""
     if request.files.proofs is not None:
         refuse_curves(network.domain.features, "a file of proofs")
-    rows = None if data is None else given_rows(network, data, request.labels)
+    try:
+        rows = None if data is None else given_rows(network, data, request.labels)
+    except UnknownValueError as error:
+        if request.known is None:
+            raise
+        raise RowsError(
+            f"{error}; the known rules are proved on their own domain: "
+            f"leave such rows out, or extract all rules anew on a larger domain"
+        ) from None
     if request.test is not None:
         network.domain.encode(
             request.test, unknown="mark"
@@ -359,6 +398,9 @@ def _by_engine(
         influence = influences_in_time(
             network, rows, meter, impossible=job.impossible, seed=job.limits.seed
         )
+    if request.known is not None:
+        job = replace(job, held_out=None)
+        check_impossible(request.known, job)
     files, checkpoint = request.files, None
     if files.checkpoint is not None and request.rules.engine == "search":
         checkpoint = opened(files.checkpoint, job, resume=files.resume)
@@ -452,14 +494,39 @@ def _by_paper(
     return rules if rows is None else by_support(rules, rows, chosen.scope or "domain")
 
 
+def _with_known(job: Job, request: Request, checkpoint: Checkpoint | None) -> RuleList:
+    """Return rules; with known ones, others only for rows that these do not cover."""
+    known = request.known
+    if known is None:
+        return _by(job, request, checkpoint)
+    others = for_other_rows(known, job)
+    if others is None:
+        return known
+
+    def whole(added: RuleList | None) -> RuleList:
+        return known if added is None else extended(known, added, job)
+
+    try:
+        rules = whole(_by(others, request, checkpoint))
+    except (BudgetExceededError, KeyboardInterrupt):
+        added = job.meter.kept()
+        job.meter.keep(lambda: whole(added))
+        raise
+    job.meter.keep(lambda: rules)
+    return rules
+
+
+def _by(job: Job, request: Request, checkpoint: Checkpoint | None) -> RuleList:
+    """Return the rules that an engine finds, as short as requested."""
+    if request.rules.engine == "table":
+        return rules_by_table(job)
+    rules = rules_by_search(job, checkpoint)
+    return shortened(rules, request.length.max_rules, request.length.fidelity)
+
+
 def _rules(job: Job, request: Request, checkpoint: Checkpoint | None) -> RuleList:
     """Return a list or a set, as short as requested, with counts on the rows."""
-    if request.rules.engine == "table":
-        rules = rules_by_table(job)
-    else:
-        rules = rules_by_search(job, checkpoint)
-        length = request.length
-        rules = shortened(rules, length.max_rules, length.fidelity)
+    rules = _with_known(job, request, checkpoint)
     rules = with_class_rows(rules, job.network, job.rows)
     if job.rows is None:
         return rules

@@ -18,6 +18,7 @@ from nn2rules.errors import OptionError
 from nn2rules.files import check_writable
 from nn2rules.language import Impossible
 from nn2rules.models import needs_rows
+from nn2rules.rules import RuleList
 from nn2rules.space import Rows, Value, listed_rows
 
 RulesForm: TypeAlias = Literal["list", "set", "paper"]
@@ -224,7 +225,7 @@ class Request:
     ----------
     rules, length, limits, files
         The kind of rules, their number, effort and time, and files.
-    impossible, labels, test
+    impossible, labels, test, known
         As in `extract`; `test` is a list.
     """
 
@@ -235,6 +236,7 @@ class Request:
     impossible: Impossible | None = None
     labels: Sequence[Value] | None = None
     test: Rows = None
+    known: RuleList | None = None
 
     def __post_init__(self) -> None:
         if self.test is not None:

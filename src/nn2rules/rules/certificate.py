@@ -48,6 +48,19 @@ class CertifiedCoverage:
 
 
 @dataclass(frozen=True, slots=True)
+class EarlierRules:
+    """Rules of an earlier extraction of the same network, which were kept.
+
+    The first `rules` of the description are theirs; `digest` is of them alone, and
+    `rows` is the number of rows that they were extracted with, if that is known.
+    """
+
+    rules: int
+    digest: str | None
+    rows: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Certificate:
     """The entries of a certificate; None or empty where there is none.
 
@@ -86,6 +99,8 @@ class Certificate:
     influence : CertifiedInfluence or None
     coverage : CertifiedCoverage or None
         An estimate for new rows.
+    earlier : tuple of EarlierRules
+        Earlier extractions whose rules were kept, the first one first.
     model : mapping
         How the network was read from a model; see `models.reading`.
     questions, boxes, settled_exactly : int or None
@@ -124,6 +139,7 @@ class Certificate:
     scorecard_lines: int | None = None
     influence: CertifiedInfluence | None = None
     coverage: CertifiedCoverage | None = None
+    earlier: tuple[EarlierRules, ...] = ()
     model: Mapping[str, Any] = field(default_factory=dict)
     questions: int | None = None
     boxes: int | None = None
@@ -186,6 +202,7 @@ def certificate_of(description: "Description") -> Certificate:
         class_rows=_of_classes(entries.get("class_rows"), len(description.classes)),
         influence=_influence(entries.get("influence")),
         coverage=_coverage(entries.get("coverage")),
+        earlier=_earlier(entries.get("earlier")),
         model=model if isinstance(model, Mapping) else {},
         smallest_margin=margin if type(margin) is float else None,
         fragile=fragile if isinstance(fragile, Mapping) else None,
@@ -226,6 +243,17 @@ def _coverage(entry: object) -> CertifiedCoverage | None:
     if rows is None or covered is None or covered > rows:
         rows = covered = None
     return CertifiedCoverage(rows, covered, str(entry.get("on")), str(reason))
+
+
+def _earlier(entry: object) -> tuple[EarlierRules, ...]:
+    if not isinstance(entry, list):
+        return ()
+    return tuple(
+        EarlierRules(n_rules, _text(one.get("digest")), _number(one.get("rows")))
+        for one in entry
+        if isinstance(one, Mapping)
+        and (n_rules := _number(one.get("rules"))) is not None
+    )
 
 
 def own_certificate(

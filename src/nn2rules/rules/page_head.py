@@ -1,6 +1,7 @@
 """The top of a description's page: the network, what is proved, about which inputs."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from nn2rules.language import count, label_text, limits_text, percent, quoted, share
@@ -38,6 +39,7 @@ def head_of(description: "Description", claims: Sequence[str]) -> tuple[Part, ..
         _differing_rows(description),
         *claims,
         *limits_of(description),
+        _earlier(description),
         coverage_of(description),
         _scorecard(description),
     ]
@@ -59,6 +61,17 @@ def _scorecard(description: "Description") -> str:
         f"A scorecard with {count(lines, 'line')} would cover every input: "
         f"form='scorecard' (--form scorecard)."
     )
+
+
+def _earlier(description: "Description") -> str:
+    """Say how many rules were kept from earlier extractions, and which came when."""
+    earlier = [entry.rules for entry in certificate_of(description).earlier]
+    if not earlier or not hasattr(description, "names"):
+        return ""
+    parts = [count(earlier[0], "rule")]
+    for first, last in pairwise([*earlier, len(description.names)]):
+        parts.append(f"{last - first:,} added to these")
+    return f"Extracted in {len(parts)} steps: {', then '.join(parts)}."
 
 
 def short_head_of(description: "Description", claim: str) -> tuple[Part, ...]:
