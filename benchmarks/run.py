@@ -23,6 +23,7 @@ import bench_export
 import bench_forms
 import bench_headline
 import bench_models
+import bench_monitor
 import bench_numbers
 import bench_predict
 import bench_reach
@@ -43,6 +44,7 @@ SECTIONS = {
     "oracle": bench_engine.oracle,
     "growth": bench_engine.growth,
     "predict": bench_predict.predict,
+    "monitor": bench_monitor.monitor,
     "models": bench_models.models,
     "numbers": bench_numbers.numbers,
     "adult": bench_adult.adult,

@@ -21,6 +21,7 @@ from nn2rules.export.bits import bits_of
 from nn2rules.export.bulk_source import (
     Source,
     check_name,
+    connected,
     import_duckdb,
     is_parquet,
     plain_errors,
@@ -233,7 +234,7 @@ def predict_file(
     with (
         tempfile.TemporaryDirectory(prefix="nn2rules-") as spare,
         tempfile.TemporaryDirectory(prefix="nn2rules-") as links,
-        duckdb.connect(":memory:", config=_settings(duckdb, spare, memory)) as base,
+        connected(duckdb, **_settings(duckdb, spare, memory)) as base,
         plain_errors(rows),
     ):
         return _predicted(base, program, source_of(base, rows, links), output)

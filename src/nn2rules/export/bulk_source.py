@@ -36,6 +36,14 @@ def import_duckdb(purpose: str) -> Any:
 
 
 @contextmanager
+def connected(duckdb: Any, **settings: str) -> Iterator[Any]:
+    """Open an empty database, which prints no progress bar of its own."""
+    with duckdb.connect(":memory:", config=settings) as base:
+        base.execute("SET enable_progress_bar = false")
+        yield base
+
+
+@contextmanager
 def plain_errors(path: str | os.PathLike[str]) -> Iterator[None]:
     """Turn errors of DuckDB about a file into one sentence."""
     import duckdb

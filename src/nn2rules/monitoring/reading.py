@@ -8,7 +8,6 @@ predictions in bulk; CSV files are read by Python, and Excel files whole.
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from datetime import date, datetime
 from itertools import islice
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 
 from nn2rules.errors import OptionError, RowsError
 from nn2rules.export.bulk_source import (
+    connected,
     import_duckdb,
     is_parquet,
     opened_csv,
@@ -183,7 +183,7 @@ def _parts_of_csv(path: str, names: Sequence[str]) -> Iterator[Part]:
 def _parquet_names(path: str) -> tuple[str, ...]:
     with (
         tempfile.TemporaryDirectory(prefix="nn2rules-") as links,
-        closing(import_duckdb(_PURPOSE).connect(":memory:")) as base,
+        connected(import_duckdb(_PURPOSE)) as base,
         plain_errors(path),
     ):
         return source_of(base, path, links).names
@@ -194,9 +194,7 @@ def _parts_of_parquet(path: str, names: Sequence[str]) -> Iterator[Part]:
     with (
         tempfile.TemporaryDirectory(prefix="nn2rules-") as spare,
         tempfile.TemporaryDirectory(prefix="nn2rules-") as links,
-        closing(
-            import_duckdb(_PURPOSE).connect(config={"temp_directory": spare})
-        ) as base,
+        connected(import_duckdb(_PURPOSE), temp_directory=spare) as base,
         plain_errors(path),
     ):
         source = source_of(base, path, links)
