@@ -31,6 +31,7 @@ from nn2rules import (
 )
 from nn2rules.monitoring import bins, counting, reading
 from nn2rules.monitoring.bins import FeatureCells, Quantiles, bin_words
+from nn2rules.monitoring.drift import psi
 from nn2rules.scorecards import Card
 from strategies import rows_of, rule_lists
 
@@ -572,3 +573,10 @@ def test_data_frame():
     assert list(frame.columns) == ["of", "cell", "reference", "new", "psi"]
     of_rules = frame[frame["of"] == "rules"]
     assert of_rules["new"].tolist() == [50, 30, 20, 0]
+
+
+def test_a_cell_that_is_empty_on_one_side_counts_as_half_a_row():
+    found = psi(np.array([50, 50, 0, 0]), np.array([40, 50, 10, 0]))
+    by_hand = -0.1 * math.log(0.8) + 0.095 * math.log(20)
+    assert found == pytest.approx(by_hand, rel=1e-12)
+    assert psi(np.array([0, 0]), np.array([1, 2])) is None
