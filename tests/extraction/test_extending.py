@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
 import nn2rules
 from nn2rules import (
@@ -18,6 +19,7 @@ from nn2rules import (
     OptionError,
     RowsError,
     RuleList,
+    cli,
     datasets,
     extract,
 )
@@ -235,3 +237,32 @@ def test_a_forged_certificate_entry_is_ignored():
     again = nn2rules.files.from_json(json.dumps(document))
     assert isinstance(again, RuleList)
     assert [one.rules for one in certificate_of(again).earlier] == [1]
+
+
+def test_extend_on_the_command_line(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    nn2rules.save(CAR, "car.json")
+    KNOWN.save("known.json")
+    frame = datasets.load("car").train.to_frame()
+    frame.to_csv("cars.csv", index=False)
+
+    def run(text):
+        return CliRunner().invoke(cli.app, ["extract", "car.json", *text.split()])
+
+    made = run("--data cars.csv --labels label --extend known.json -o more.json")
+    assert made.exit_code == 0, made.output
+    rules = nn2rules.load_rules("more.json")
+    assert boxes(rules)[: len(KNOWN)] == boxes(KNOWN)
+    again = run("--data cars.csv --labels label --extend more.json")
+    assert again.exit_code == 0
+    assert "cover all rows of --data already" in again.stderr
+    assert run("--data cars.csv --extend none.json").exit_code == 2
+    same = run("--data cars.csv --labels label --extend known.json -o known.json")
+    assert same.exit_code == 2
+    assert "known.json" in same.stderr
+    frame.assign(doors="7").to_csv("odd.csv", index=False)
+    odd = run("--data odd.csv --labels label --extend known.json")
+    assert odd.exit_code == 2
+    (line,) = [one for one in odd.stderr.splitlines() if one.startswith("error")]
+    assert "'doors' has no value '7'" in line
+    assert run("--extend known.json").exit_code == 2
