@@ -324,6 +324,7 @@ def extract(
         stderr.print("note: the rules of --extend cover all rows of --data already")
     is_chosen = scope is not None or known is not None
     _note_scope(rules, is_chosen=is_chosen, is_summed_up=output is not None)
+    _note_scorecard(rules)
 
 
 def _bins_in(text: str | None) -> int | str | None:
@@ -404,6 +405,16 @@ def _note_scope(rules: Description, *, is_chosen: bool, is_summed_up: bool) -> N
     if n_uncovered and not is_summed_up:
         stderr.print(
             f"note: {n_uncovered:,} of {n_rows:,} rows are not covered by any rule"
+        )
+
+
+def _note_scorecard(rules: Description) -> None:
+    """Say, after many rules, that there is a scorecard for every input."""
+    lines = certificate_of(rules).scorecard_lines
+    if lines is not None and rules.scope == "support":
+        stderr.print(
+            f"note: a scorecard with {count(lines, 'line')} would cover every input: "
+            f"--form scorecard"
         )
 
 

@@ -44,7 +44,6 @@ from collections.abc import Mapping
 
 _RULES = '''
 
-
 def predict(row: Mapping[str, object]) -> {label} | None:
     """Return the class of a row, or None if there is no prediction."""
     return predict_with_rule(row)[0]

@@ -48,7 +48,7 @@ Top: TypeAlias = int | Literal["most", "all"]
 
 _MOST_OF_THEM = 0.95  # the rules that determine this share of the rows are shown
 _FEW = 20  # this few rules are all shown
-_AT_LEAST, _AT_MOST = 5, 50  # of more, this many
+_AT_LEAST, _AT_MOST = 5, 20  # of more, this many
 _MUCH = 0.8
 _FEWEST = 3  # of this few rules one reads all
 _MOST_NAMED = 3  # rules behind "unless" that are named; of more, two and their number
