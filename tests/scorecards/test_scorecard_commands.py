@@ -49,6 +49,31 @@ def test_a_linear_model_has_a_scorecard_by_default():
     assert json.loads(rules.stdout)["format"] == "nn2rules-rules/1"
 
 
+def test_rules_of_a_small_network_end_with_a_note_on_its_scorecard():
+    hidden = {
+        "weights": [[1.0, 0.0], [-1.0, 1.0], [0.01, -0.02], [0.25, 0.0]],
+        "bias": [0.0, 2.0],
+        "activation": "relu",
+    }
+    last = {"weights": [[1.0], [-1.0]], "bias": [0.1], "activation": "sigmoid"}
+    Path("small.json").write_text(json.dumps({**LINEAR, "layers": [hidden, last]}))
+    Path("some.csv").write_text("color,weight\nred,120\nyellow,\nyellow,250\n")
+    options = (
+        "--data",
+        "some.csv",
+        "--scope",
+        "support",
+        "--max-rules",
+        "1",
+        "-o",
+        "rules.json",
+    )
+    result = run("extract", "small.json", *options)
+    assert result.exit_code == 0, result.output
+    note = "note: a scorecard with 4 lines would cover every input: --form scorecard"
+    assert result.stderr.splitlines()[-1] == note
+
+
 def test_a_scale_is_chosen_and_rows_are_predicted():
     scale = ("--points-to-double-odds", "20", "--odds", "1", "--base-score", "500")
     result = run("extract", "linear.json", *scale, "-o", "card.json")
