@@ -1,8 +1,7 @@
 """Rules of many models: listed in a file, extracted into a folder, resumable.
 
-``plan.py`` reads the file and the inputs of each model, ``work.py`` extracts the rules,
-and ``batch_report.py`` reports the results. This room may import everything but the
-command line.
+`plan` reads the file and the inputs of each model, `work` extracts the rules,
+and `batch_report` reports the results. May import any room below.
 """
 
 from nn2rules.batch.batch_report import Entry, Report

@@ -15,6 +15,9 @@
     bounds       bounds the lead of a class over boxes, with outward rounding
     report       the result
     scorecards   checks scorecards in place of rules
+
+Imports `engine`, `files`, `network`, `output`, `rules`, `scorecards` and `space`: only
+values, files, and what distributes work; `tests/checker/test_check.py` has each name.
 """
 
 from nn2rules.checker.compare import check

@@ -2,7 +2,7 @@
 
 Each command is a module with a function of its name. `options` declares what several
 commands share, `app` turns functions into commands and errors into messages, `output`
-prints and writes. This room may import everything else.
+prints and writes. May import any room below.
 """
 
 import io

@@ -4,10 +4,13 @@ There are three engines, which agree: a table of every input (`table`), branch a
 with certified bounds (`search`, with `borders`, `exact_boxes`, `pieces` and `simplex`
 where two classes tie), and linear programs on the linear regions of networks that have
 few (`regions`, `by_regions`, `region_programs`, `linear_programs`). `which_engine`
-chooses between them and holds the limits; `judges` and `beyond_tables` let them take
-turns. `reaching`, `counting`, `pair_questions` and `score_ranges` ask related
-questions. `limits`, `progress` and `parallel` are about time and workers. Imports
-`network`, `language`, `space`. The kernels are for `extraction`, too.
+chooses between them; `judges` and `beyond_tables` let them take turns. `reaching`,
+`counting`, `pair_questions`, `two_networks` and `score_ranges` ask related questions.
+
+`flat` has networks as arrays for the kernels, with error bounds, and
+`proof_or_counterexample` the engines' answer and checks of what they are asked.
+`limits`, `progress` and `parallel` are about time and workers. Imports `network`,
+`language` and `space`. The kernels are for `extraction`, too.
 """
 
 from nn2rules.engine.beyond_tables import settle_class, settle_pair

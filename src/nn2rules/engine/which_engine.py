@@ -3,8 +3,9 @@
 A table looks at every input, which is fast for small domains. How small depends on the
 question. Beyond that a search goes first, for as many boxes as usually settle a
 question; where it does not end by then, linear regions have a part of the time, if the
-network has few, and the search has the rest. No other module makes this choice, and all
-its limits are listed here. Tables are kept, and kernels compiled, in one place, too.
+network has few, and the search has the rest. No other module makes this choice, and the
+sizes that decide it are listed here. Tables are kept, and kernels compiled, in one
+place, too.
 """
 
 import math

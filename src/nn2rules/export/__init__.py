@@ -6,17 +6,24 @@
                                                 ├─write_program─▶ python · sql · dmn · …
     Scorecard ──card_program_of──▶ CardProgram ─┘
 
-This room may import everything below it: rules, scorecards, files, language, space.
-What it exports is a `Program`: columns, the cells that each holds, and an answer for
-every row. A format is a function ``write(program, *, …)`` that looks at nothing else
-and returns the export, text or bytes; its keyword arguments are the options of the
-format. To add one, write a module and name it in `EXPORTERS`.
+What this room exports is a `Program`: columns, the cells that each holds, and a
+prediction for every row. A format is a function ``write(program, *, …)`` that looks at
+nothing else and returns the export, text or bytes; its keyword arguments are the
+options of the format. `EXPORTERS` names the module of each format; most have a second
+function, for scorecards. To add a format, write a module and name it there.
+
+`program` and `card_program` make programs of rules and of scorecards, from `columns`
+and `cells`; `disjoint` and `bits` are other ways to decide which rule applies. Writers
+share `program_text`, `card_text`, `card_code`, `rule_table`, `sql_conditions`,
+`sql_dialects`, `feel` and `xml_text`. `vectors` writes test vectors. `bulk` predicts
+the rows of large files, which `bulk_source` opens.
 
 To export another kind of description, derive a class from `Program` (`program.py` says
 what it has to answer; `card_program.py` does it for scorecards), with a ``kind`` of its
 own, and give the formats that can hold it another function beside ``write``: it shares
 columns, conditions on cells and names with the first. Name it in `Format.writers` under
-that kind. `write_program` then does the rest: options, test vectors, files.
+that kind. `write_program` then does the rest: options, test vectors, files. Imports
+`scorecards`, `rules`, `files`, `output`, `language` and `space`.
 """
 
 import inspect

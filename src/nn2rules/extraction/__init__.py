@@ -1,10 +1,13 @@
-"""Extract rules from a network: `extract`, and the methods behind it.
+"""Extract a description from a network: `extract`, and the methods behind it.
 
-`from_table` makes rules from a table of every input, `from_search` on larger domains,
-and `paper` is the paper's algorithm. `options` holds all options as values, `job` the
-same for one network. `describe` and `ordering` add counts and put rules in order;
-`certifying` and `proofs` record what was proved.
-Imports `models`, `engine`, `rules` and everything below.
+`extract` reads the model and chooses; `options` holds all options as values, `job` the
+same for one network. Rules come from a table of every input (`from_table`), from a
+search on larger domains (`from_search`), or from the paper's algorithm (`paper`), and
+scorecards from `scorecard_form`. `describe` and `ordering` add counts and put rules in
+order; `user_units` writes them in the user's numbers; `coverage` and `influence`
+measure them on rows; `certifying` and `proofs` record what was proved.
+`other_network` tells whether rules belong to a network. Imports `models`, `files`,
+`scorecards`, `rules`, `engine`, `network`, `language` and `space`.
 """
 
 from nn2rules.extraction.certifying import network_digest

@@ -1,9 +1,11 @@
 """Files: inputs are validated when read, outputs are written completely or not at all.
 
-Networks, rules and scorecards as JSON, ``nn2rules-network/1``, ``nn2rules-rules/1`` and
-``nn2rules-scorecard/1``, described in `docs/reference/formats.md`; rules as decision
-tables, which people edit; rows of users in CSV, Parquet and Excel files. This room may
-import scorecards and rules, and what is below them.
+`loading` reads and writes networks, rules and scorecards as JSON: `network_json`,
+`rules_json` and `scorecard_json`, which share `domain_json` and `json_node`; the
+formats are described in `docs/reference/formats.md`. `decision_tables` are rules that
+people edit. `tables` reads rows of users from CSV, Parquet (`parquet`) and Excel files
+(`workbook`). `safe_files` opens and writes all of them. Imports `scorecards`, `rules`,
+`network`, `language` and `space`.
 """
 
 from nn2rules.files.decision_tables import (

@@ -2,8 +2,8 @@
 
 `text` has the words for values, numbers, conditions and classes; `parsing` reads
 conditions that follow the same grammar, with `operands` and `scanner`; `allowed` gives
-the values of a feature that a condition allows. `region` reads where a question is
-asked, and what cannot occur. Imports `space`.
+the values of a feature that a condition allows. `restrictions` reads ``within=`` and
+``impossible=``, for every question. Imports `space`.
 """
 
 from nn2rules.language.allowed import (
@@ -16,15 +16,6 @@ from nn2rules.language.allowed import (
     union,
     without,
 )
-from nn2rules.language.counted_inputs import (
-    Impossible,
-    IsImpossible,
-    Region,
-    premise,
-    read_impossible,
-    region_of,
-    told_by,
-)
 from nn2rules.language.operands import codes_of_words, longest_first
 from nn2rules.language.parsing import (
     ConditionReader,
@@ -33,6 +24,15 @@ from nn2rules.language.parsing import (
     read_conditions,
     together,
     values_for,
+)
+from nn2rules.language.restrictions import (
+    Impossible,
+    IsImpossible,
+    Region,
+    premise,
+    read_impossible,
+    region_of,
+    told_by,
 )
 from nn2rules.language.scanner import Scanner
 from nn2rules.language.text import (

@@ -1,8 +1,8 @@
 """LEARN: scikit-learn classifiers that are trained together with their rules.
 
-`ReadableClassifier` trains small networks with short exact rule lists;
-`RuleListClassifier` wraps another classifier and predicts with its rules. Needs
-scikit-learn, and may import everything below `export` and `report`.
+`readable_classifier` trains small networks with short exact rule lists (`training`);
+`rule_list_classifier` wraps another classifier and predicts with its rules. `tabular`
+reads their frames and arrays. Needs scikit-learn. May import any room below.
 """
 
 from nn2rules.errors import MissingExtraError

@@ -1,9 +1,13 @@
 """Read scikit-learn, PyTorch, Keras and ONNX models as a `Network`.
 
-`adapters` chooses the package that reads a model, `probing` and `tracing` find out what
-the model computes, and `confirm` compares the network with the model before it is used.
-`model_files` loads a model from a file, `user_files` a model together with rows.
-Imports `files` and everything below.
+`adapters` chooses the package that reads a model: `sklearn`, `torch`, `keras` or
+`onnx`, each of which traces it with `tracing`. `options` has the options and `reading`
+the order of the steps; `source` is the model's input, `features` and `ranges` make
+features of its columns, `probing` finds out what preprocessing does to them, and
+`decision` what the outputs mean. `confirm` compares the network with the model, on rows
+that `model_rows` makes, before it is used. `model_files` loads a model from a file,
+`user_files` a model together with rows; `file_checks` refuses dangerous files. Imports
+`files`, `scorecards`, `rules`, `network`, `language` and `space`.
 """
 
 from nn2rules.models.adapters import network_of, read_network

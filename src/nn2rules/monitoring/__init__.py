@@ -2,12 +2,13 @@
 
 ::
 
-    description, reference, new ──▶ parts ──▶ counts by cell and period
-                                             └──▶ Monitoring: findings, text, HTML
+    monitor ──▶ reading    rows, part by part, as files may be larger than memory
+           ├──▶ predicting what the description, and a model, predict for a part
+           ├──▶ counting   counts by cell (`bins`) and period
+           └──▶ drift      distances between counts, and `findings` above a threshold
+                           └──▶ result: `Monitoring`, shown by page and html_page
 
-Rows are read part by part (`reading`), put into cells (`bins`), counted (`counting`)
-and compared (`drift`, `findings`). Imports `report` for the page, `export` for files
-that are larger than memory, and everything below.
+May import any room below: `report` for the page, `export` for large files.
 """
 
 from nn2rules.monitoring.monitor import monitor

@@ -1,6 +1,7 @@
 """The one form that every model is read into: dense layers over encoded columns.
 
-`Network` and `Layer` are values. `activations` defines each activation function,
+`network` and `layer` have the values `Network` and `Layer`, and `affine` one for
+affine functions. `activations` defines each activation function,
 `certified` evaluates a network in float64 with a proved error bound, and `exact` in
 rational arithmetic. Imports `space`, `language` and `output`.
 """

@@ -2,11 +2,11 @@
 
 ::
 
-    Document ──▶ text   lines of a given width
+    document ──▶ text   lines of a given width
             └──▶ html   what notebooks show
-    Result              a document and plain values; the rest follows
+    result              a document and plain values; the rest follows
 
-Imports `language` and `space`.
+Imports `space`.
 """
 
 from nn2rules.output.document import (

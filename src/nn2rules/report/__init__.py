@@ -1,9 +1,14 @@
-"""REPORTS: one HTML file that holds all there is to know of a model and its rules.
+"""REPORTS: one HTML file about a model and its rules or its scorecard.
 
-It asks nothing of any network, works from disk, and can be mailed. The numbers in it
-are the library's own::
+It makes no network requests, works from disk, and can be mailed. Its numbers are the
+library's own::
 
-    rules, a model, rows ──▶ Subject ──▶ a part for each section ──▶ one page
+    rules, a model, rows ──▶ subject ──▶ a part for each section ──▶ one page (`html`)
+
+`entry` has `report`. The parts are `summary` (the model, what is proved, the top
+rules), `sections` (what features do, where the model errs), `card` (a scorecard) and
+`evidence` (the certificate). `what_if` and `script_data` are what the page's own
+scripts work with. May import any room below.
 """
 
 from nn2rules.report.entry import Report, report

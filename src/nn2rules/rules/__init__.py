@@ -1,8 +1,12 @@
 """RULES: descriptions of a network, rule lists, their certificates and their pages.
 
-`Description` is what all forms share; `RuleList` is a list or set of rules. Facts are
-counted in `facts` and put into words in `wording`, for every page. Imports `engine` and
-everything below.
+`description` is what all forms of description share, with a `certificate` of what was
+proved and with predictions for rows (`predicting`). `rule_list` and `rule` are lists
+and sets of rules: checked by `validation`, matched to rows by `matching`, named by
+`names`, shown by `page` (with its `page_head`) and by `frame`; `first_rules` takes some
+of them. What is known of a description is counted in `facts`, `data_rows` and `volume`,
+and put into words in `wording`, for every page. Imports `network`, `output`, `language`
+and `space`.
 """
 
 from nn2rules.rules.certificate import (

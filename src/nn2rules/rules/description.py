@@ -183,7 +183,7 @@ class Description(Result):
         values: dict[str, Any] = json.loads(self.to_json())
         return values
 
-    # The following uses packages above this one, which are imported when needed.
+    # The following uses packages above this one, imported when called: the only place.
 
     def to_json(self) -> str:
         """Return the text of the file that `save` writes."""

@@ -17,8 +17,23 @@ keeps the network's own numbers and its exact arithmetic. It implements `Descrip
     card.digest, card.certificate   as of a rule list; `certificate_of` reads it
     card.network               the same classifier as a `Network`
 
-`nn2rules.extract(model, form="scorecard")` makes one and `nn2rules.load` reads one.
-Imports `rules`, `network`, `output`, `language` and `space`.
+`nn2rules.extract(model, form="scorecard")` makes one and `nn2rules.load` reads one. The
+modules, from the value to the page::
+
+    scorecard      `Scorecard` and `Card`: the network's numbers, and predictions
+    regions        `CardRegion`: linear regions, each with its own card
+    sums           sums of points in exact arithmetic, and how far they reach
+    boundaries     the scores at which the class changes
+    printed_card   `PointsTable`: rounded points, and cut-offs that are proved
+    digits         how many digits printed points have
+    scale          `Scale`: the scale of printed points, and ways to choose it
+    number_bins    ranges of numbers cut into bins of points
+    lines          the lines of a card, one for each value, bin or group
+    reasons        `Reason`: the features that cost a row most points
+    bands          how the totals of rows are distributed
+    page           the printed page; `numbers` writes its numbers
+
+Imports `rules`, `engine`, `network`, `output`, `language` and `space`.
 """
 
 from nn2rules.scorecards.bands import PointsBand, bands_of

@@ -1,10 +1,16 @@
 """Features, domains, conditions and boxes, and the user's rows as inputs.
 
-Every other package uses this one, which imports only `nn2rules.errors`. A `Domain`
-holds the features and encodes rows (`frames`) as codes and numbers. A condition is a
-set of values, or spans of numbers, of one feature (`conditions`, `spans`); `boxes` has
-inputs and boxes as arrays, and `sampling` draws inputs. Only ``_kernels``, compiled
-operations on boxes, imports numba.
+Every other package uses this one, which imports only `nn2rules.errors`. A
+`Domain` (`domain`) holds the features and encodes rows (`frames`) as codes and numbers.
+
+Features: `feature` has what all share, `feature_kinds` each kind, and `feature_checks`
+what they refuse; `values`, `bins`, `intervals`, `groups` and `curve` are what features
+are made of; `lookup` finds the value of a cell. `observed` derives features from a
+table, with what the user specifies (`feature_spec`).
+
+A condition is a set of values, or spans of numbers, of one feature (`conditions`,
+`spans`); `boxes` has inputs and boxes as arrays, and `sampling` draws inputs. Only
+``_kernels``, compiled operations on boxes, imports numba.
 """
 
 from nn2rules.space.bins import Cut, cut_above, cut_below, has_bins, has_odd_bins

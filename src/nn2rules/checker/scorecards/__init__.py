@@ -7,6 +7,7 @@
     sums              sums of points in whole numbers, and how small they can be
     multipliers       proofs that a sum is at least 0 where others are
     linear_parts      parts of the domain on which networks are affine
+    simplex           suggests multipliers, which must then prove something
     decisions         which class wins
     equality          the scorecard predicts as the network does
     region_claims     regions are right, and hold every input

@@ -1,6 +1,8 @@
 """Parallel work: threads, processes, or a Dask, Ray or Spark cluster, through joblib.
 
-`spread` distributes tasks; `cluster` chooses where they run. Imports `engine.limits`.
+`spread` distributes tasks; `cluster` chooses where they run, at an address that `place`
+reads. `worker_pool` sends tasks to remote workers and repeats those that are lost;
+`backends` has what `on_dask`, `on_ray` and `on_spark` report of each of them.
 """
 
 from nn2rules.engine.parallel.cluster import cluster

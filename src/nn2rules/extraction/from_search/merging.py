@@ -140,7 +140,7 @@ def merge(
     grower : Grower
         Its rows of positive weight stay covered.
     cover : Cover
-        A set of rules, each of which rows_in on its own, changed in place.
+        A set of rules, each of which holds on its own, changed in place.
     impossible : Boxes
         Inputs in these boxes are ignored.
     on_rule : callable, optional

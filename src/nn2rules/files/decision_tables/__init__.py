@@ -1,8 +1,8 @@
-"""Books: rules as a decision table that people edit, in a CSV or an Excel file.
+"""Rules as a decision table that people edit, in a CSV or an Excel file.
 
-A row is a rule and a column is a feature. `cells` says what stands in a cell;
-`writing` makes a table of rules, and `reading` makes rules of one; `sheets` puts tables
-into the two kinds of files, and takes them out.
+A row is a rule and a column is a feature. `cells` says what is in a cell; `writing`
+makes a table of rules, and `reading` makes rules of a table; `sheets` writes tables to
+the two kinds of files, and reads them. In code, such a table in a file is a book.
 """
 
 from nn2rules.files.decision_tables.reading import rules_of_book

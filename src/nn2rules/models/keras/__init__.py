@@ -1,6 +1,7 @@
 """Keras 3 models, on any backend: Sequential and functional ones.
 
-`adapter` reads a model, `graph` traces it layer by layer, `files` loads one safely.
+`adapter` reads a model, `graph` traces it layer by layer (`layers`, `calls`), `files`
+loads one safely.
 """
 
 from nn2rules.models.keras.adapter import columns, prepare, read

@@ -1,8 +1,9 @@
 """ONNX models: networks, linear classifiers, and their preprocessing.
 
-Such models come from scikit-learn (skl2onnx), PyTorch (torch.onnx) and Keras. `adapter`
-reads a model, `follow` goes through its graph node by node, `running` runs it. Only
-this package imports onnx.
+Such models come from scikit-learn (skl2onnx), PyTorch (torch.onnx) and Keras. `files`
+loads a model and `adapter` reads it: `graph` lists its nodes, `outputs` finds scores
+and labels, `follow` goes through the nodes one by one (`operators`, `walk`), `running`
+runs them. Only this package imports onnx.
 """
 
 from nn2rules.models.onnx.adapter import columns, prepare, read

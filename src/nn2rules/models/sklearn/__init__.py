@@ -1,7 +1,8 @@
 """Fitted scikit-learn classifiers: MLPs and linear ones, with their pipelines.
 
 `classifiers` decides which are supported, `columns` and `steps` follow the columns
-through a pipeline, `adapter` reads the model.
+through a pipeline (`shapes` and `bins` of numbers), `adapter` reads the model, and
+`own_classifiers` those of nn2rules. `files` loads a model safely.
 """
 
 from nn2rules.models.sklearn.adapter import (

@@ -1,7 +1,7 @@
 """PyTorch modules, and programs exported from them.
 
 `program` makes a graph of a model, `steps` and `operations` describe what each node
-does, `adapter` reads the model, `files` loads one.
+does to its `values`, `adapter` reads the model, `files` loads one.
 """
 
 from nn2rules.models.torch.adapter import columns, prepare, read

@@ -9,7 +9,8 @@ features are combined, a tensor is an affine function (`Affine`) of the one-hot 
 of the units of a hidden layer, made by a `Trace`. A nonlinear step on it starts the
 next hidden layer.
 
-Tensors have no batch here: their `shape` is that of a single row.
+Tensors (`tensors`) have no batch here: their `shape` is that of a single row. `step`
+has `take`, and `operations` has `OPERATIONS`; `trace` makes the layers.
 """
 
 from nn2rules.models.tracing.operations import (

@@ -6,7 +6,8 @@
                └──▶ rows              outcomes by group, and the most fragile rows
                                       └──▶ result: `Audit`, shown by page
 
-Asks `verify` and `explain`, which know nothing of audits.
+`audit` asks all questions in one budget: `verify` and `explain`, which know nothing of
+audits.
 """
 
 from nn2rules.questions.audit.audit import SECONDS, audit, protected_names

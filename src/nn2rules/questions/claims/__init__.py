@@ -11,7 +11,8 @@
     subsumes(rules)               the model predicts what rules do where they cover
 
 Each can be restricted to some inputs with ``within``. `read_claim` reads a claim from
-text, `read_book` several from a file. Imports `files`, `rules` and everything below.
+text, `read_book` several from a file. `claim` has the claims as values, and `reading`
+reads them.
 """
 
 from nn2rules.questions.claims.claim import (

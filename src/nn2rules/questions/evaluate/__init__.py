@@ -6,7 +6,7 @@
                       └──▶ domain_fidelity   counted, proved, or estimated on all inputs
                                              └──▶ result: `Evaluation`, shown by page
 
-`predictions` asks the model. Imports no other question.
+`predictions` asks the model; `ranking` has AUC and KS. Imports no other question.
 """
 
 from nn2rules.questions.evaluate.evaluate import evaluate

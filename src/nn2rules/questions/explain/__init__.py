@@ -8,8 +8,9 @@ input of another class? Reasons and counterfactuals follow from the answers::
 
 `case` is a row with the boxes around it, `change_costs` what it may change to and at
 what cost, `hitting_sets` and `small_changes` look for the smallest sets of features.
-`points` has what features cost in points of a scorecard.
-`result` has `Explanation`, shown by `page`. Imports no other question.
+`points` has what features cost in points of a scorecard, `reason_codes` the user's
+texts for adverse action notices. `result` has `Explanation`, shown by `page`. Imports
+no other question.
 """
 
 from nn2rules.questions.explain.case import margins

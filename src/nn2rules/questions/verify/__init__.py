@@ -2,7 +2,7 @@
 
 ::
 
-    claim ──▶ verifier ──▶ single_inputs or pairs   what the claim asks
+    verify ──▶ verifier ──▶ single_inputs or pairs   what the claim asks
                       ├──▶ by_table    every input, where they can be listed
                       └──▶ by_search   a proof or a counterexample elsewhere
                                        └──▶ result: `Verdict`, shown by page
