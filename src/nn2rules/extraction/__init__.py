@@ -6,7 +6,8 @@ search on larger domains (`from_search`), or from the paper's algorithm (`paper`
 scorecards from `scorecard_form`. `describe` and `ordering` add counts and put rules in
 order; `user_units` writes them in the user's numbers; `coverage` and `influence`
 measure them on rows; `certifying` and `proofs` record what was proved.
-`other_network` tells whether rules belong to a network. Imports `models`, `files`,
+`other_network` tells whether rules belong to a network, and `extending` adds rules for
+rows that none covers. Imports `models`, `files`,
 `scorecards`, `rules`, `engine`, `network`, `language` and `space`.
 """
 
