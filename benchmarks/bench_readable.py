@@ -32,7 +32,7 @@ def readable() -> str:
     for name in SETS:
         train, y, test, truth = _split(name)
         started = time.perf_counter()
-        model = nn2rules.ReadableClassifier().fit(train, y)
+        model = nn2rules.ReadableClassifier(form="rules").fit(train, y)
         spent = time.perf_counter() - started
         told = model.predict(test)
         assert (model.rules_.predict(test) == told).all()
@@ -195,7 +195,7 @@ def _ways() -> list[tuple[str, Any]]:
                 MLPClassifier(alpha=3, **small),
             ),
         ),
-        ("`ReadableClassifier`", nn2rules.ReadableClassifier()),
+        ("`ReadableClassifier`", nn2rules.ReadableClassifier(form="rules")),
     ]
 
 

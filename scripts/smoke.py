@@ -97,7 +97,7 @@ def sklearn():
     rules = nn2rules.extract(read, data=frame)
     assert (rules.predict(frame) == model.predict(frame)).all()
     assert len(rules.to_frame()) == len(rules) + 1
-    readable = nn2rules.ReadableClassifier(questions=2).fit(frame, RIPE)
+    readable = nn2rules.ReadableClassifier(form="rules", questions=2).fit(frame, RIPE)
     assert (readable.predict(frame) == readable.rules_.predict(frame)).all()
 
 

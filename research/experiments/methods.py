@@ -186,7 +186,7 @@ def readable(case: Case, seed: int) -> Readable:
     Nn2RulesError
         If its rules differ from it on any input of its domain, or on any row.
     """
-    model = ReadableClassifier(random_state=seed, progress=False)
+    model = ReadableClassifier(form="rules", random_state=seed, progress=False)
     model.fit(case.train.frame, [text_of(label) for label in case.train.labels])
     _refuse_inexact(model, (case.train.frame, case.test.frame))
     truth = [text_of(label) for label in case.test.labels]

@@ -232,6 +232,10 @@ class CertificateWarning(Nn2RulesWarning):
     """A certificate belongs to other rules than these, and is left out."""
 
 
+class ConstantWarning(Nn2RulesWarning):
+    """A trained network predicts the same class for all training rows."""
+
+
 class OverfittingWarning(Nn2RulesWarning):
     """A network needs about one rule per row, so its rules summarise little."""
 

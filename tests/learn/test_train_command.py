@@ -28,8 +28,13 @@ def run(*args):
     return CliRunner().invoke(cli.app, ["train", *args], prog_name="nn2rules")
 
 
+RULES = ("--form", "rules")
+
+
 def test_what_is_written_is_what_was_trained(folder):
-    done = run("loans.csv", "--labels", "repaid", "--drop", "case", "-o", "model")
+    done = run(
+        "loans.csv", "--labels", "repaid", "--drop", "case", "-o", "model", *RULES
+    )
     assert done.exit_code == 0, done.output
     assert sorted(path.name for path in (folder / "model").iterdir()) == [
         "network.json",
@@ -46,16 +51,40 @@ def test_what_is_written_is_what_was_trained(folder):
     with open("model/path.csv", encoding="utf-8") as file:
         path = list(csv.DictReader(file))
     (taken,) = [row for row in path if row["chosen"]]
-    assert int(taken["rules"]) == len(rules)
+    assert int(taken["size"]) == len(rules)
     assert "← chosen" in done.output
     answered = CliRunner().invoke(
         cli.app, ["predict", "model/rules.json", "loans.csv"], prog_name="nn2rules"
     )
     told = list(csv.DictReader(answered.output.splitlines()))
     assert np.mean([row["prediction"] == row["repaid"] for row in told]) > 0.97
-    again = run("loans.csv", "--labels", "repaid", "--drop", "case", "-o", "model")
+    again = run(
+        "loans.csv", "--labels", "repaid", "--drop", "case", "-o", "model", *RULES
+    )
     assert again.exit_code == 0
     assert nn2rules.load("model/rules.json") == rules
+
+
+def test_a_scorecard_is_written(folder):
+    args = ("--labels", "repaid", "--drop", "case", "--form", "scorecard", "--balanced")
+    assert run("loans.csv", "--labels", "repaid", "-o", "model", *RULES).exit_code == 0
+    done = run("loans.csv", *args, "--max-lines", "5", "-o", "model")
+    assert done.exit_code == 0, done.output
+    assert sorted(path.name for path in (folder / "model").iterdir()) == [
+        "network.json",
+        "path.csv",
+        "path.svg",
+        "scorecard.json",
+        "scorecard.txt",
+    ]
+    card = nn2rules.load("model/scorecard.json")
+    assert card.n_lines <= 5
+    assert nn2rules.check(nn2rules.load("model/network.json"), card).ok
+    assert card.text() + "\n" == (folder / "model/scorecard.txt").read_text()
+    told = CliRunner().invoke(
+        cli.app, ["predict", "model/scorecard.json", "loans.csv"], prog_name="nn2rules"
+    )
+    assert told.exit_code == 0
 
 
 @pytest.mark.parametrize(
@@ -64,6 +93,7 @@ def test_what_is_written_is_what_was_trained(folder):
         (["--labels", "paid"], "there is no column 'paid'"),
         (["--labels", "repaid", "--drop", "wage"], "there is no column 'wage'"),
         (["--labels", "case"], "this is regression"),
+        (["--labels", "repaid", "--form", "card"], "form: 'card', expected one of"),
         (["--labels", "job"], "line 2: the column 'job' is empty"),
         (["--labels", "repaid", "--monotone", "age"], "expected NAME=+1 or NAME=-1"),
         (["--labels", "repaid", "--monotone", "job=+1"], "categories without an order"),

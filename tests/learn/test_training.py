@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy.optimize import check_grad
 
 from nn2rules.learn.training.columns import answer_table, columns_of, cuts_of, roundest
-from nn2rules.learn.training.learning import network_of, rounded
 from nn2rules.learn.training.net import distinct_rows, first_net, loss_of, trained
+from nn2rules.learn.training.rule_path import network_of, rounded
 from nn2rules.learn.training.stages import (
     Pruner,
     Stage,
@@ -16,6 +16,7 @@ from nn2rules.learn.training.stages import (
     TrainingOptions,
     stages,
 )
+from nn2rules.learn.training.targets import Targets
 
 NUMBERS = st.floats(-1e9, 1e9).map(lambda x: round(x, 6))
 
@@ -36,7 +37,7 @@ def test_a_round_number_lies_in_between(pair):
 def test_cuts_lie_between_numbers(listed, most):
     numbers = np.array(listed)
     truth = (np.arange(len(numbers)) % 2).astype(np.int64)
-    cuts = cuts_of(numbers, truth, most)
+    cuts = cuts_of(numbers, Targets.of_labels(truth), most)
     assert cuts == sorted(set(cuts))
     assert len(cuts) <= most
     assert all(numbers.min() < cut <= numbers.max() for cut in cuts)
@@ -45,7 +46,7 @@ def test_cuts_lie_between_numbers(listed, most):
 def lesson(n_questions, n_classes, rng, n_rows=40):
     asked = rng.random((n_rows, n_questions)) < 0.5
     truth = rng.integers(0, n_classes, n_rows)
-    return asked, truth, distinct_rows(asked, truth, n_classes)
+    return asked, truth, distinct_rows(asked, Targets.of_labels(truth, n_classes))
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -82,12 +83,13 @@ def test_the_surgeon_foretells_the_loss(n_classes):
     asked = rng.random((2000, 4)) < 0.5
     scores = asked @ [0.8, -1.6, 0.4, 0.1] + rng.logistic(size=2000)
     truth = np.digitize(scores, [0.0, 1.0][: n_classes - 1]).astype(np.int64)
-    taught = distinct_rows(asked, truth, n_classes)
+    targets = Targets.of_labels(truth, n_classes)
+    taught = distinct_rows(asked, targets)
     loss, net = trained(first_net(4, 2, n_classes, rng), taught, 0.001, 1000)
     pruner = Pruner(net, taught, 0.001)
     grown = []
     for question in range(4):
-        left = distinct_rows(np.delete(asked, question, axis=1), truth, n_classes)
+        left = distinct_rows(np.delete(asked, question, axis=1), targets)
         found, _ = trained(pruner.net_without(question), left, 0.001, 1000)
         grown.append(found - loss)
     assert np.argsort(pruner.costs()).tolist() == np.argsort(grown).tolist()
@@ -112,7 +114,7 @@ def test_what_is_asked_needs_two_questions_together():
     asked = rng.random((600, 8)) < 0.5
     truth = (asked[:, 2] ^ asked[:, 5]).astype(np.int64)
     how = TrainingOptions(units=4, alpha=1.0, max_questions=4, seed=0)
-    found = stages(TrainingData(asked, truth, 2, np.zeros(8), how))
+    found = stages(TrainingData(asked, Targets.of_labels(truth), np.zeros(8), how))
     assert [len(stage.asked) for stage in found] == [1, 2, 3, 4]
     assert found[1].asked == (2, 5)
     assert (found[1].net.classes(asked[:, [2, 5]]) == truth).all()
@@ -134,9 +136,10 @@ def test_a_network_answers_as_the_net_does(seed):
     ]
     truth = rng.integers(0, 2 + seed % 2, 120)
     truth[:3] = range(3) if seed % 2 else [0, 1, 0]
-    columns = columns_of(rows, ["x", "y", "w", "t"], truth, 5)
-    answers = answer_table(columns, rows)
     n_classes = 2 + seed % 2
+    targets = Targets.of_labels(truth, n_classes)
+    columns = columns_of(rows, ["x", "y", "w", "t"], targets, 5)
+    answers = answer_table(columns, rows)
     kept = np.flatnonzero(rng.random(answers.shape[1]) < 0.4)
     kept = kept if len(kept) else np.array([0])
     net = first_net(len(kept), 3, n_classes, rng)

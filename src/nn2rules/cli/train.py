@@ -1,4 +1,4 @@
-"""nn2rules train: a table in, an interpretable network with its rules out."""
+"""nn2rules train: a table in, an interpretable network with its description out."""
 
 import io
 from pathlib import Path
@@ -23,10 +23,19 @@ from nn2rules.files import Results, Table, read_table, table_text, to_json
 from nn2rules.language import count
 from nn2rules.models import typed_frame
 
-_NETWORK, _RULES, _TEXT = "network.json", "rules.json", "rules.txt"
-_PATH, _PLOT = "path.csv", "path.svg"
+_NETWORK, _PATH, _PLOT = "network.json", "path.csv", "path.svg"
+_FORMS = ("rules", "scorecard")
 RESULTS = Results(
-    frozenset((_NETWORK, _RULES, _TEXT, _PATH, _PLOT)), _NETWORK, "nn2rules-network/1"
+    frozenset(
+        (
+            *(f"{form}.{ending}" for form in _FORMS for ending in ("json", "txt")),
+            _NETWORK,
+            _PATH,
+            _PLOT,
+        )
+    ),
+    _NETWORK,
+    "nn2rules-network/1",
 )
 """The files that are written."""
 
@@ -43,8 +52,8 @@ def train(
         Path,
         option(
             "FOLDER",
-            "A new folder, or that of an earlier run, for the network, its rules, and "
-            "the path of models that were tried.",
+            "A new folder, or that of an earlier run, for the network, its rules or "
+            "scorecard, and the path of models that were tried.",
             FILES,
             "-o",
             "--output",
@@ -58,14 +67,24 @@ def train(
         list[str] | None,
         option("COLUMN", "Leave a column out. May be repeated.", FILES),
     ] = None,
+    form: Annotated[
+        str,
+        option(
+            "FORM",
+            "rules, scorecard, or auto for whichever is better on held-out rows.",
+        ),
+    ] = "auto",
     max_rules: Annotated[
-        int | None, number(help="Keep at most N rules.", minimum=0)
+        int | None, number(help="Keep at most N rules; by default 30.", minimum=0)
     ] = None,
+    max_lines: Annotated[
+        int, number(help="Keep at most N lines of a scorecard.", minimum=2)
+    ] = 30,
     tolerance: Annotated[
         float | None,
         number(
-            help="How much accuracy may be lost for fewer rules, compared with the "
-            "best model, as in 0.01; by default one standard error.",
+            help="How much accuracy and AUC may be lost for a shorter description, "
+            "compared with the best model, as in 0.01; by default 0.003.",
             metavar="0..1",
             minimum=0,
         ),
@@ -78,6 +97,9 @@ def train(
             "likely (+1) or less likely (-1). May be repeated.",
         ),
     ] = None,
+    balanced: Annotated[
+        bool, flag("--balanced", "Give each class the same weight, however rare it is.")
+    ] = False,
     peers: Annotated[
         bool,
         flag(
@@ -89,11 +111,14 @@ def train(
     ] = False,
     seed: SeedOption = 0,
 ) -> None:
-    """Train an interpretable network, with its rules."""
+    """Train an interpretable network, with its rules or its scorecard."""
     RESULTS.check(output)
     frame, classes = _read(data, labels, drop or [])
     model = nn2rules.ReadableClassifier(
+        form=form,  # type: ignore[arg-type]
         max_rules=max_rules,
+        max_lines=max_lines,
+        class_weight="balanced" if balanced else None,
         tolerance=tolerance,
         monotone=dict(_sign(text) for text in monotone or ()),
         random_state=seed,
@@ -108,9 +133,11 @@ def train(
         size = "" if peer.size is None else f", {peer.size:,} {peer.unit}"
         print(f"{peer.name}: {100 * peer.accuracy:.1f}%{size}")
     print()
-    print(model.rules_)
+    print(model.description_)
     print()
-    print(f"{count(len(model.rules_), 'rule')}; {_NETWORK} and more are in {output}")
+    point = model.path_.points[model.path_.chosen]
+    size = count(point.size, "rule" if point.form == "rules" else "line")
+    print(f"{size}; {_NETWORK} and more are in {output}")
 
 
 def _read(data: Path, label_column: str, drop: list[str]) -> tuple[Any, list[Any]]:
@@ -146,24 +173,14 @@ def _sign(text: str) -> tuple[str, int]:
 
 def _files(model: Any, peers: list[Any]) -> dict[str, bytes]:
     """Return the files of a trained model, by their names."""
-    rows = [
-        [
-            str(point.questions),
-            str(len(point.network.domain.features)),
-            str(point.network.domain.n_inputs),
-            str(len(point.rules)),
-            repr(point.accuracy),
-            repr(point.error),
-            "yes" if place == model.path_.chosen else "",
-        ]
-        for place, point in enumerate(model.path_.points)
-    ]
-    names = ["questions", "columns", "inputs", "rules", "accuracy", "error", "chosen"]
+    columns = model.path_.columns()
+    rows = [list(map(_cell, row)) for row in zip(*columns.values(), strict=True)]
+    name = model.path_.points[model.path_.chosen].form
     files = {
         _NETWORK: to_json(model.network_),
-        _RULES: to_json(model.rules_),
-        _TEXT: model.rules_.text(top="all") + "\n",
-        _PATH: table_text(names, rows),
+        f"{name}.json": to_json(model.description_),
+        f"{name}.txt": _text(model) + "\n",
+        _PATH: table_text(list(columns), rows),
     }
     contents = {name: text.encode() for name, text in files.items()}
     try:
@@ -171,6 +188,20 @@ def _files(model: Any, peers: list[Any]) -> dict[str, bytes]:
     except MissingExtraError as error:
         stderr.print(f"note: the path is not plotted: {error}")
     return contents
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else ""
+    return value if isinstance(value, str) else repr(value)
+
+
+def _text(model: Any) -> str:
+    """Return the page of the description, with all rules."""
+    if isinstance(model.description_, nn2rules.RuleList):
+        return model.description_.text(top="all")
+    text: str = model.description_.text()
+    return text
 
 
 def _plot(model: Any, peers: list[Any]) -> bytes:

@@ -11,7 +11,7 @@ rows that none covers. Imports `models`, `files`,
 `scorecards`, `rules`, `engine`, `network`, `language` and `space`.
 """
 
-from nn2rules.extraction.certifying import network_digest
+from nn2rules.extraction.certifying import network_digest, table_certificate
 from nn2rules.extraction.extract import Form, Scope, extract
 from nn2rules.extraction.from_table.covers import rule_set
 from nn2rules.extraction.from_table.packing import Rules
@@ -49,5 +49,6 @@ __all__ = [
     "rule_set",
     "scorecard_lines",
     "scorecard_of",
+    "table_certificate",
     "write_proofs",
 ]

@@ -94,8 +94,12 @@ def _between(table: PointsTable, inputs: Inputs | None) -> Fraction:
 def default_table(card: "Scorecard", inputs: Inputs | None) -> PointsTable:
     """Return the card printed with whole points, as few digits as do.
 
-    Of the rows, or else of all inputs, totals then cover some hundred points.
+    A card that was trained in whole points has these. Of others, totals cover some
+    hundred points, of the rows or else of all inputs.
     """
+    factor = _whole_factor(card)
+    if factor is not None:
+        return table_of(card, Scale(factor))
     spread = _spread(card, inputs)
     sizes = _REGION_SIZES if card.regions else _SIZES
     for size in sizes:
@@ -116,6 +120,27 @@ def _sign(card: "Scorecard") -> int:
     weights = card.upper[0].weights
     leads = weights[:, -1] - (weights[:, 0] if weights.shape[1] == 2 else 0.0)
     return -1 if (leads <= 0).all() and (leads < 0).any() else 1
+
+
+_MOST_POINTS, _MOST_HALVINGS = 1000, 10
+
+
+def _whole_factor(card: "Scorecard") -> float | None:
+    """Return what makes all points of a card whole, and not too large; or None.
+
+    Weights of trained scorecards are whole points divided by a power of two.
+    """
+    if card.upper or card.domain.has_ranges:
+        return None
+    numbers = np.array([*(c.points for c in card.cards)]).ravel()
+    numbers = np.append(numbers, [one.base for one in card.cards])
+    for power in range(_MOST_HALVINGS + 1):
+        points = numbers * 2.0**power
+        if np.abs(points).max() > _MOST_POINTS:
+            return None
+        if (points == np.floor(points)).all():
+            return 2.0**power
+    return None
 
 
 def _is_fine(table: PointsTable, inputs: Inputs | None) -> bool:

@@ -61,13 +61,18 @@ class _Page:
             title = f"Scorecard for {len(self.labels):,} classes: {names}"
         parts.append(Heading(title))
         if known.is_exact:
-            parts.append(
-                Paragraph(
-                    "Covers every input whose values appear below or lie in the ranges "
-                    "given. Points are rounded; predictions marked “proved” are "
-                    "certain to be those of the model."
-                )
+            is_rounded = any(any(column.error) for column in self.table.columns)
+            text = (
+                "Covers every input whose values appear below or lie in the ranges "
+                "given. "
             )
+            text += (
+                "Points are rounded; predictions marked “proved” are certain to be "
+                "those of the model."
+                if is_rounded
+                else "Points are exact: they add up to the score of the model."
+            )
+            parts.append(Paragraph(text))
         counts = known.class_rows
         if counts is not None and known.rows:
             *first, last = [

@@ -14,6 +14,7 @@ from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from functools import cached_property
 from hashlib import sha256
+from itertools import pairwise
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -310,6 +311,20 @@ class Scorecard(Description):
         if self.network.is_binary:
             return ("total",)
         return tuple(f"total {label_text(label)}" for label in self.classes)
+
+    @cached_property
+    def n_lines(self) -> int:
+        """The number of lines with points: those of features that make a difference.
+
+        Of a feature each value has a line, or each bin or group.
+        """
+        points = np.array([card.points for card in self.cards])
+        offsets = self.domain.offsets.tolist()
+        return sum(
+            end - start
+            for start, end in pairwise(offsets)
+            if points[:, start:end].any()
+        )
 
     @cached_property
     def digest(self) -> str:

@@ -2,22 +2,35 @@
 
 A table with labels becomes yes-or-no questions (`columns`). A small net is trained on
 their answers (`net`), and questions are pruned one by one (`stages`). What remains at
-each stage becomes a network with its rules (`learning`): the path (`path`). `peers`
-measures other models on the same folds.
+each stage becomes a network with its rules (`rule_path`, `rule_lists`). A scorecard
+needs no hidden units (`additive`), but integer points (`points`, `card_path`). Both
+make the path (`path`). `peers` measures other models on the same folds.
 """
 
-from nn2rules.learn.training.learning import MOST_RULES, TrainingTable, learn
+from nn2rules.learn.training.card_path import learn_cards
+from nn2rules.learn.training.learning import (
+    Fold,
+    TrainingTable,
+    follows,
+)
+from nn2rules.learn.training.measures import Measures
 from nn2rules.learn.training.net import shares_of
 from nn2rules.learn.training.path import Path, Point, chosen
+from nn2rules.learn.training.rule_path import learn_rules
 from nn2rules.learn.training.stages import TrainingOptions
+from nn2rules.learn.training.targets import Targets
 
 __all__ = [
-    "MOST_RULES",
+    "Fold",
+    "Measures",
     "Path",
     "Point",
+    "Targets",
     "TrainingOptions",
     "TrainingTable",
     "chosen",
-    "learn",
+    "follows",
+    "learn_cards",
+    "learn_rules",
     "shares_of",
 ]

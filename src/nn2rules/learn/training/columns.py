@@ -9,17 +9,17 @@ they tell apart becomes the values of a feature.
 
 import math
 from bisect import bisect_right
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.errors import RowsError
+from nn2rules.learn.training.targets import Floats, Targets
 from nn2rules.space import (
     Column,
     Feature,
@@ -38,9 +38,7 @@ _SHARE = 200
 """A cut leaves this share of the rows, and five, on each side, and may move as far."""
 
 
-def cuts_of(
-    numbers: NDArray[np.float64], truth: NDArray[np.int64], most: int
-) -> list[float]:
+def cuts_of(numbers: Floats, targets: Targets, most: int) -> list[float]:
     """Return where numbers may be cut, with at most this many cuts.
 
     If there are few different numbers, all are told apart. Otherwise the cuts are those
@@ -50,41 +48,69 @@ def cuts_of(
     Examples
     --------
     >>> ages = np.repeat(np.arange(17.0, 80), 20)
-    >>> cuts_of(ages, (ages > 40.5).astype(int), most=4)
+    >>> cuts_of(ages, Targets.of_labels((ages > 40.5).astype(int)), most=4)
     [32, 41, 48, 64]
     """
     kept = np.unique(numbers)
     if len(kept) <= most + 1:
         pairs = zip(kept[:-1].tolist(), kept[1:].tolist(), strict=True)
         return [roundest(low, high) for low, high in pairs]
-    ranked, n_rows = np.sort(numbers), len(numbers)
-    cuts: dict[float, None] = {}
-    for cut in (*_by_tree(numbers, truth, most), *_quartiles(ranked)):
-        place, reach = int(np.searchsorted(ranked, cut)), max(1, n_rows // _SHARE)
-        low = ranked[max(0, place - reach)]
-        high = ranked[min(n_rows - 1, place + reach)]
+    ranked = _Ranked.of(numbers, targets.weights)
+    reach, cuts = max(1.0, ranked.total // _SHARE), dict[float, None]()
+    for cut in (*_by_tree(numbers, targets, most), *ranked.quartiles()):
+        place = ranked.weight_below(cut)
+        low, high = ranked.number_at(place - reach), ranked.number_at(place + reach)
         if low < high and len(cuts) < most:
-            cuts[roundest(float(low), float(high))] = None
+            cuts[roundest(low, high)] = None
     return sorted(cuts)
 
 
-def _by_tree(
-    numbers: NDArray[np.float64], truth: NDArray[np.int64], most: int
-) -> list[float]:
-    """Return the cuts of a small tree, best first."""
-    from sklearn.tree import DecisionTreeClassifier
+class _Ranked(NamedTuple):
+    """Numbers in ascending order, and the weight of the rows up to each."""
 
-    tree = DecisionTreeClassifier(
+    numbers: Floats
+    passed: Floats
+
+    @classmethod
+    def of(cls, numbers: Floats, weights: Floats) -> "_Ranked":
+        order = np.argsort(numbers, kind="stable")
+        return cls(numbers[order], np.cumsum(weights[order]))
+
+    @property
+    def total(self) -> float:
+        return float(self.passed[-1])
+
+    def weight_below(self, number: float) -> float:
+        """Return the weight of the rows with smaller numbers."""
+        place = int(np.searchsorted(self.numbers, number))
+        return float(self.passed[place - 1]) if place else 0.0
+
+    def number_at(self, weight: float) -> float:
+        """Return the first number up to which the rows have more than this weight."""
+        place = int(np.searchsorted(self.passed, max(0.0, weight), side="right"))
+        return float(self.numbers[min(place, len(self.numbers) - 1)])
+
+    def quartiles(self) -> list[float]:
+        return [self.number_at(self.total * part // 4) for part in (2, 1, 3)]
+
+
+def _by_tree(numbers: Floats, targets: Targets, most: int) -> list[float]:
+    """Return the cuts of a small tree, best first."""
+    from sklearn.tree import DecisionTreeRegressor
+
+    total = targets.n_rows
+    fewest = max(_FEWEST, total // _SHARE) - _ROUNDING
+    tree = DecisionTreeRegressor(
         max_leaf_nodes=max(2, most - 1),
-        min_samples_leaf=max(_FEWEST, len(numbers) // _SHARE),
+        min_weight_fraction_leaf=min(0.5, fewest / total),
         random_state=0,
-    ).fit(numbers[:, np.newaxis], truth)
+    ).fit(numbers[:, np.newaxis], targets.shares, targets.weights)
     inner = tree.tree_.feature >= 0  # best first: so grown, so numbered
     return [float(cut) for cut in tree.tree_.threshold[inner]]
 
 
-def _quartiles(ranked: NDArray[np.float64]) -> list[float]:
-    return [float(ranked[len(ranked) * part // 4]) for part in (2, 1, 3)]
+_ROUNDING = 1e-6
+"""More than the rounding error of a sum of weights."""
 
 
 def roundest(low: float, high: float) -> float:
@@ -110,8 +136,8 @@ def roundest(low: float, high: float) -> float:
 
 
 def class_shares(
-    places: NDArray[np.int64], truth: NDArray[np.int64], n_categories: int
-) -> NDArray[np.float64]:
+    places: NDArray[np.int64], targets: Targets, n_categories: int
+) -> Floats:
     """Return a number for each category that orders them by their classes.
 
     With two classes it is the share of one. With more, it is the position along the
@@ -122,11 +148,10 @@ def class_shares(
     ----------
     places : ndarray of shape (n_rows,)
         The category of each row, as its position.
-    truth : ndarray of shape (n_rows,)
-        The position of the class of each row.
+    targets : Targets
     """
-    counts = np.zeros((n_categories, int(truth.max()) + 1))
-    np.add.at(counts, (places, truth), 1.0)
+    counts = np.zeros((n_categories, targets.n_classes))
+    np.add.at(counts, places, targets.shares * targets.weights[:, np.newaxis])
     overall = counts.sum(axis=0) / counts.sum()
     totals = counts.sum(axis=1, keepdims=True)
     shares = (counts + _PRIOR_ROWS * overall) / (totals + _PRIOR_ROWS)
@@ -134,7 +159,7 @@ def class_shares(
     weighted = apart * np.sqrt(totals)
     direction = np.linalg.svd(weighted, full_matrices=False)[2][0]
     sign = np.sign(direction[np.argmax(np.abs(direction))])
-    shown: NDArray[np.float64] = apart @ (direction * sign)
+    shown: Floats = apart @ (direction * sign)
     return shown
 
 
@@ -142,7 +167,7 @@ _PRIOR_ROWS = 10.0
 """As if this many more rows had the average classes."""
 
 
-def rare(counts: Sequence[int], n_rows: int) -> list[bool]:
+def rare(counts: Sequence[float], n_rows: float) -> list[bool]:
     """Tell which categories have too few rows to learn anything about each."""
     least = max(min(_FEWEST, n_rows // 20), n_rows // (2 * _SHARE))
     return [count < least for count in counts]
@@ -269,7 +294,7 @@ def _grouped(name: str, groups: Sequence[Sequence[Any]]) -> Feature:
 
 
 def columns_of(
-    rows: Rows, names: Sequence[str], truth: NDArray[np.int64], most: int
+    rows: Rows, names: Sequence[str], targets: Targets, most: int
 ) -> list[Cells]:
     """Return the cells of each column with at least one question.
 
@@ -278,15 +303,14 @@ def columns_of(
     rows : frame or list of dicts
     names : sequence of str
         The columns.
-    truth : ndarray of shape (n_rows,)
-        The position of the class of each row.
+    targets : Targets
     most : int
         The maximum number of cuts per column.
     """
     listed = cells_of(rows, names)
     seen = observed_columns(rows, names)
     listed_columns = [
-        _cells(name, cells, column, truth, most)
+        _cells(name, cells, column, targets, most)
         for name, cells, column in zip(names, listed, seen, strict=True)
     ]
     return [cells for cells in listed_columns if cells.n_questions]
@@ -296,7 +320,7 @@ def _cells(
     name: str,
     cells: Sequence[object],
     column: Column,
-    truth: NDArray[np.int64],
+    targets: Targets,
     most: int,
 ) -> Cells:
     present = np.array([not is_missing(cell) for cell in cells])
@@ -304,29 +328,26 @@ def _cells(
     numbers = [value for value in values if value is not None]
     is_numeric = column.categories is None and all(map(is_number, numbers))
     if is_numeric and numbers:
-        return _of_numbers(name, values, present, truth, most)
-    return _of_categories(name, values, column, truth, most)
+        return _of_numbers(name, values, present, targets, most)
+    return _of_categories(name, values, column, targets, most)
 
 
 def _of_numbers(
     name: str,
     values: Sequence[Value],
     present: NDArray[np.bool_],
-    truth: NDArray[np.int64],
+    targets: Targets,
     most: int,
 ) -> Cells:
     numbers = np.array([v for v in values if v is not None], dtype=np.float64)
-    cuts = tuple(cuts_of(numbers, truth[present], most))
+    cuts = tuple(cuts_of(numbers, targets.part(present), most))
     whole = are_whole(values)
     if present.all():
         return Cells(name, cuts, None, whole=whole)
     made = Cells(name, cuts, None, like=0, whole=whole)
     places = made.places(values)
-    shares = [truth[places == place] for place in range(len(cuts) + 2)]
-    n_classes = int(truth.max()) + 1
-    means = [
-        np.bincount(part, minlength=n_classes) / max(1, len(part)) for part in shares
-    ]
+    parts = [targets.part(places == place).total for place in range(len(cuts) + 2)]
+    means = [part / max(part.sum(), _ROUNDING) for part in parts]
     apart = [float(np.abs(mean - means[-1]).sum()) for mean in means[:-1]]
     return Cells(name, cuts, None, like=int(np.argmin(apart)), whole=whole)
 
@@ -335,43 +356,54 @@ def _of_categories(
     name: str,
     values: Sequence[Value],
     column: Column,
-    truth: NDArray[np.int64],
+    targets: Targets,
     most: int,
 ) -> Cells:
     """Put categories into cells: in their own order, or else ordered by class.
 
     Categories with few rows are treated like unseen ones.
     """
-    counts = Counter(values)
+    counts = _weights_of(values, targets.weights)
     is_ordered = column.categories is not None and column.is_ordered
     listed: list[Any] = [value_of(item) for item in column.categories or ()]
     if not is_ordered:
         listed = sorted(
             counts, key=lambda category: (str(type(category)), str(category))
         )
-        few = rare([counts[category] for category in listed], len(values))
+        few = rare([counts[category] for category in listed], targets.n_rows)
         pairs = zip(listed, few, strict=True)
         listed = [category for category, is_rare in pairs if not is_rare]
-    beside = [None, OTHERS] if is_ordered and counts[None] else [OTHERS]
+    beside = [None, OTHERS] if is_ordered and None in counts else [OTHERS]
     if all(isinstance(category, bool) for category in counts if category is not None):
         beside = []  # there is no third value
         listed = sorted(counts, key=str)
     items = [*listed, *beside]
     place_of = {category: place for place, category in enumerate(items)}
     places = np.array([place_of.get(v, len(items) - 1) for v in values], dtype=np.int64)
-    shares = class_shares(places, truth, len(items))
+    shares = class_shares(places, targets, len(items))
     order = [*range(len(items))]
     if not is_ordered:
         order = [int(place) for place in np.argsort(shares, kind="stable")]
         places, beside = np.argsort(order)[places], []
     inside = places < len(items) - len(beside)
-    cuts = cuts_of(places[inside].astype(np.float64), truth[inside], most)
+    cuts = cuts_of(places[inside].astype(np.float64), targets.part(inside), most)
     ends = [0, *(int(np.ceil(cut)) for cut in cuts), len(items) - len(beside)]
     cells = [[items[order[p]] for p in range(a, b)] for a, b in pairwise(ends)]
     for place, category in enumerate(beside, start=len(listed)):
         nearest = int(np.argmin(np.abs(shares[: len(listed)] - shares[place])))
         cells[bisect_right(ends, nearest) - 1].append(category)
+    if None in counts and not any(None in cell for cell in cells):
+        # Too few rows to learn from; but missing is not one of the other categories.
+        next(cell for cell in cells if OTHERS in cell).append(None)
     return Cells(name, None, tuple(map(tuple, cells)), is_ordered=is_ordered)
+
+
+def _weights_of(values: Sequence[Value], weights: Floats) -> dict[Value, float]:
+    """Return the weight of the rows that have each value."""
+    totals: dict[Value, float] = {}
+    for value, weight in zip(values, weights.tolist(), strict=True):
+        totals[value] = totals.get(value, 0.0) + weight
+    return totals
 
 
 def answer_table(columns: Sequence[Cells], rows: Rows) -> NDArray[np.bool_]:

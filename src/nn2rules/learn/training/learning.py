@@ -1,57 +1,55 @@
-"""The path: networks from simple to complex, their accuracy, and their rules.
+"""The table that networks are trained on, its questions, and work in processes.
 
-Everything is learned from the training rows alone, anew in each fold: where columns are
-cut, the order of categories, the questions that are kept, the weights.
+`rule_path` and `card_path` train the networks: everything is learned from the training
+rows alone, anew in each fold: where columns are cut, the order of categories, the
+questions that are kept, the weights.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import TypeAlias, TypeVar
 
 import joblib
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from nn2rules.engine import Meter, build_table
 from nn2rules.engine.parallel import is_remote, shared_workers, spread
 from nn2rules.errors import OptionError
-from nn2rules.extraction import extract
-from nn2rules.learn.training.columns import Cells, answer_table, columns_of
-from nn2rules.learn.training.net import Floats
-from nn2rules.learn.training.path import Point
-from nn2rules.learn.training.stages import Stage, TrainingData, TrainingOptions, stages
+from nn2rules.learn.training.columns import Cells, columns_of
+from nn2rules.learn.training.measures import Measures, measured
+from nn2rules.learn.training.net import shares_of
+from nn2rules.learn.training.stages import TrainingOptions
+from nn2rules.learn.training.targets import Floats, Targets
 from nn2rules.network import Layer, Network
 from nn2rules.space import Domain, Grouped, Rows, Value, picked_rows
 
-_FEWEST_DIGITS, _MOST_DIGITS = 2, 17
 
+def first_weights(
+    columns: Sequence[Cells], asked: Sequence[int], weights: Floats
+) -> tuple[Domain, Floats]:
+    """Return the features that questions are about, and the weights of their values.
 
-def network_of(
-    columns: Sequence[Cells], stage: Stage, classes: Sequence[Value]
-) -> Network:
-    """Return the network that predicts what a trained net does.
-
-    It has a feature for each column that some question is about, and no others.
+    Parameters
+    ----------
+    asked : sequence of int
+        Questions, as positions among those of all columns.
+    weights : ndarray of shape (n_asked, n_units)
     """
     features, tables, start = [], [], 0
-    weights = dict(zip(stage.asked, stage.net.first, strict=True))
+    weight_of = dict(zip(asked, weights, strict=True))
     for column in columns:
-        asked = range(start, start + column.n_questions)
-        kept = [question - start for question in asked if question in weights]
+        own = range(start, start + column.n_questions)
+        kept = [question - start for question in own if question in weight_of]
         start += column.n_questions
         if not kept:
             continue
         feature, cells = column.feature(kept)
         answers = column.answers[cells][:, kept].astype(np.float64)
         features.append(feature)
-        tables.append(_summed(answers, [weights[asked[k]] for k in kept]))
-    domain = Domain(tuple(features))
-    first = Layer(np.vstack(tables), stage.net.bias, "relu")
-    last = "sigmoid" if len(stage.net.base) == 1 else "softmax"
-    layers = (first, Layer(stage.net.last, stage.net.base, last))
-    return Network(domain, layers, tuple(classes))
+        tables.append(_summed(answers, [weight_of[own[k]] for k in kept]))
+    return Domain(tuple(features)), np.vstack(tables)
 
 
 def _summed(answers: Floats, weights: Sequence[Floats]) -> Floats:
@@ -66,21 +64,6 @@ def _summed(answers: Floats, weights: Sequence[Floats]) -> Floats:
     return total
 
 
-def rounded(stage: Stage, answers: NDArray[np.bool_]) -> Stage:
-    """Return the net with the fewest digits that predicts all rows as before."""
-    inputs = np.unique(answers[:, list(stage.asked)], axis=0).astype(np.float64)
-    expected = stage.net.classes(inputs)
-    vector = stage.net.vector
-    for digits in range(_FEWEST_DIGITS, _MOST_DIGITS):
-        net = stage.net.filled(np.round(vector, digits) + 0.0)
-        if np.array_equal(net.classes(inputs), expected):
-            return Stage(stage.asked, net)
-    return stage
-
-
-MOST_INPUTS, MOST_RULES = 1 << 16, 50
-"""Networks with more are too complex to read, and not on the path."""
-
 _SMALL = 1 << 18
 """With fewer answers than this, starting other processes does not pay off."""
 
@@ -94,19 +77,20 @@ class TrainingTable:
     rows : frame or list of dicts
     names : tuple of str
         Its columns.
-    truth : ndarray of shape (n_rows,)
-        The position of the class of each row.
+    targets : Targets
+        What is to be predicted for each row.
     classes : tuple of labels
     signs : mapping from columns to 1 or -1
         Whether the second class may only become more or less likely with the number.
-    how : TrainingOptions
+    options : TrainingOptions
+        Those of nets with hidden units.
     cuts : int
         The maximum number of cuts per column.
     """
 
     rows: Rows
     names: tuple[str, ...]
-    truth: NDArray[np.int64]
+    targets: Targets
     classes: tuple[Value, ...]
     signs: dict[str, int]
     options: TrainingOptions
@@ -115,19 +99,42 @@ class TrainingTable:
     def part(self, places: NDArray[np.int64]) -> "TrainingTable":
         """Return the table with these rows only."""
         rows = picked_rows(self.rows, places)
-        return replace(self, rows=rows, truth=self.truth[places])
+        return replace(self, rows=rows, targets=self.targets.part(places))
 
-    def with_units(self, units: int) -> "TrainingTable":
-        """Return the table for nets with this many hidden units."""
-        return replace(self, options=replace(self.options, units=units))
+    @property
+    def labels(self) -> list[Value]:
+        """The class of each row."""
+        return [self.classes[place] for place in self.targets.truth.tolist()]
+
+    def with_options(self, units: int, alpha: float) -> "TrainingTable":
+        """Return the table for nets with this many hidden units, and this penalty."""
+        return replace(self, options=replace(self.options, units=units, alpha=alpha))
 
 
-class _Fold(NamedTuple):
-    """Rows to train on, rows held out, and the number of hidden units."""
+Fold: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""The rows to train on, and those held out, as positions."""
 
-    units: int
-    train: NDArray[np.int64]
-    test: NDArray[np.int64]
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+
+def worked_off(
+    work: Callable[[TrainingTable, Task, Meter], Result],
+    table: TrainingTable,
+    tasks: Sequence[Task],
+    n_jobs: int | None,
+    progress: Callable[[float], None],
+) -> list[Result]:
+    """Return the results of tasks, in other processes where that is quicker.
+
+    Progress is a number from 0 to 1.
+    """
+    results: list[Result] = []
+    with _processes(table, n_jobs) as wanted, shared_workers(wanted):
+        for result in spread(work, table, tasks, meter=Meter(), n_jobs=wanted):
+            results.append(result)
+            progress(len(results) / len(tasks))
+    return results
 
 
 @contextmanager
@@ -137,7 +144,7 @@ def _processes(table: TrainingTable, n_jobs: int | None) -> Iterator[int | None]
     Yields the number of jobs. Threads would wait for each other, since small numpy
     operations hold the interpreter lock.
     """
-    n_cells = len(table.truth) * len(table.names) * table.cuts
+    n_cells = len(table.targets) * len(table.names) * table.cuts
     if is_remote() or n_cells < _SMALL:
         yield n_jobs if is_remote() else 1
         return
@@ -145,96 +152,15 @@ def _processes(table: TrainingTable, n_jobs: int | None) -> Iterator[int | None]
         yield n_jobs
 
 
-def learn(
-    table: TrainingTable,
-    folds: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]],
-    units: Sequence[int],
-    *,
-    n_jobs: int | None,
-    progress: Callable[[str, float], None],
-    most_rules: int,
-) -> list[Point]:
-    """Return the path, the simplest network first.
-
-    Parameters
-    ----------
-    table : TrainingTable
-    folds : sequence of pairs of positions
-        The rows to train on, and those held out, for each fold.
-    units : sequence of int
-        The numbers of hidden units to try; the path whose best network is most accurate
-        on held-out rows is used.
-    n_jobs : int, optional
-        Number of processes; the result does not depend on it.
-    most_rules : int
-        Networks with more rules are left out.
-    """
-    tasks = [_Fold(n, train, test) for n in units for train, test in folds]
-    done: list[Floats] = []
-    with _processes(table, n_jobs) as wanted, shared_workers(wanted):
-        for result in spread(_right, table, tasks, meter=Meter(), n_jobs=wanted):
-            done.append(result)
-            progress("training networks", 0.7 * len(done) / len(tasks))
-    parts = [done[i * len(folds) : (i + 1) * len(folds)] for i in range(len(units))]
-    best = max(range(len(units)), key=lambda i: _highest(parts[i]))
-    columns, stages_found = _stages(table.with_units(units[best]))
-    return _points(table, columns, stages_found, parts[best], progress, most_rules)
-
-
-def _highest(right: Sequence[Floats]) -> float:
-    """Return the mean over folds of the best network of a path."""
-    n_common = min(map(len, right))
-    return float(np.mean([fold[:n_common] for fold in right], axis=0).max())
-
-
-def _points(
-    table: TrainingTable,
-    columns: Sequence[Cells],
-    pruned: Sequence[Stage],
-    right: Sequence[Floats],
-    progress: Callable[[str, float], None],
-    most_rules: int,
-) -> list[Point]:
-    points: list[Point] = []
-    answers = answer_table(columns, table.rows)
-    labels = [table.classes[place] for place in table.truth.tolist()]
-    best, is_large = 0.0, False
-    for index, stage in enumerate(pruned):
-        shares = tuple(float(fold[min(index, len(fold) - 1)]) for fold in right)
-        accuracy = sum(shares) / len(shares)
-        progress("counting rules", 0.8 + 0.2 * (index + 1) / len(pruned))
-        if is_large and accuracy <= best:  # larger and not even more accurate
-            continue
-        best = max(best, accuracy)
-        network = network_of(columns, rounded(stage, answers), table.classes)
-        if points and network.domain.n_inputs > MOST_INPUTS:
-            break
-        rules = extract(
-            network,
-            data=table.rows,
-            labels=labels,
-            form="rules",
-            n_jobs=1,
-            progress=False,
-        )
-        is_large = len(rules) > most_rules
-        if not is_large or not points:
-            points.append(Point(len(stage.asked), shares, network, rules))
-    return points
-
-
-def _stages(table: TrainingTable) -> tuple[list[Cells], list[Stage]]:
-    columns = columns_of(table.rows, table.names, table.truth, table.cuts)
+def questions_of(table: TrainingTable) -> tuple[list[Cells], Floats]:
+    """Return the cells of columns, and the sign that each question must have, or 0."""
+    columns = columns_of(table.rows, table.names, table.targets, table.cuts)
     if not columns:
         raise OptionError(
             "every column has a single value, or a different category in each row; "
             "there is nothing to learn from"
         )
-    signs = np.concatenate([_signs(column, table.signs) for column in columns])
-    answers = answer_table(columns, table.rows)
-    data = TrainingData(answers, table.truth, len(table.classes), signs, table.options)
-    with threadpool_limits(1):  # so that the order of sums does not depend on cores
-        return columns, stages(data)
+    return columns, np.concatenate([_signs(column, table.signs) for column in columns])
 
 
 def _signs(column: Cells, signs: dict[str, int]) -> Floats:
@@ -249,18 +175,65 @@ def _signs(column: Cells, signs: dict[str, int]) -> Floats:
     return required
 
 
-def _right(table: TrainingTable, fold: _Fold, _meter: Meter) -> Floats:
-    """Return the share of held-out rows that each net of a path predicts correctly."""
-    sized = table.with_units(fold.units)
-    columns, pruned = _stages(sized.part(fold.train))
-    held = sized.part(fold.test)
-    answers = answer_table(columns, held.rows)
-    return np.array(
-        [
-            (stage.net.classes(answers[:, list(stage.asked)]) == held.truth).mean()
-            for stage in pruned
-        ]
-    )
+def input_codes(
+    columns: Sequence[Cells], asked: Sequence[int], answers: NDArray[np.bool_]
+) -> NDArray[np.int64]:
+    """Return rows as inputs of the network that asks these questions, by their answers.
+
+    Its features are those of `first_weights`.
+    """
+    codes, start = [], 0
+    for column in columns:
+        own = np.arange(start, start + column.n_questions)
+        kept = np.flatnonzero(np.isin(own, asked))
+        start += column.n_questions
+        if len(kept):
+            _, cells = column.feature(kept.tolist())
+            values = column.answers[cells][:, kept]
+            given = answers[:, own[kept]]
+            matches = (given[:, np.newaxis, :] == values).all(axis=2)
+            codes.append(matches.argmax(axis=1))
+    return np.stack(codes, axis=1).astype(np.int64)
+
+
+def constant_network(
+    columns: Sequence[Cells], targets: Targets, classes: Sequence[Value]
+) -> Network:
+    """Return the network that predicts the most frequent class, whatever the input.
+
+    A domain has a feature; here it has no effect.
+    """
+    shares = np.log((targets.total + 1) / (targets.total + 1).sum())
+    base = shares if len(shares) > 2 else shares[1:] - shares[:1]
+    domain, weights = first_weights(columns, (0,), np.zeros((1, len(base))))
+    last = "sigmoid" if len(base) == 1 else "softmax"
+    return Network(domain, (Layer(weights, base, last),), tuple(classes))
+
+
+def constant_measures(
+    table: TrainingTable, folds: Sequence[Fold]
+) -> tuple[Measures, ...]:
+    """Return how good it is to predict the class shares of the training rows."""
+    found = []
+    for train, test in folds:
+        total = table.targets.part(train).total
+        shares = np.tile(total / total.sum(), (len(test), 1))
+        classes = np.full(len(test), int(np.argmax(total)))
+        found.append(measured(shares, classes, table.targets.part(test)))
+    return tuple(found)
+
+
+def measured_scores(scores: Floats, targets: Targets) -> Measures:
+    """Return how good the scores of a net, before sigmoid or softmax, are."""
+    shares = shares_of(scores)
+    if scores.shape[1] == 1:
+        shares, classes = (
+            np.hstack([1 - shares, shares]),
+            (scores[:, 0] > 0).astype(int),
+        )
+    else:
+        classes = np.argmax(scores, axis=1)
+    return measured(shares, classes, targets)
 
 
 def follows(network: Network, name: str, sign: int) -> bool:
@@ -274,8 +247,12 @@ def follows(network: Network, name: str, sign: int) -> bool:
     if name not in domain.names:
         return True
     axis, feature = domain.names.index(name), domain.feature(name)
-    classes = build_table(network).classes.reshape(domain.sizes)
     n_ordered = feature.n_plain if not isinstance(feature, Grouped) else len(feature)
+    if len(network.layers) == 1:  # one score, and the feature's part of it
+        start = int(domain.offsets[axis])
+        points = network.layers[0].weights[start : start + n_ordered]
+        return bool((sign * np.diff(points, axis=0) >= 0).all())
+    classes = build_table(network).classes.reshape(domain.sizes)
     ordered = np.moveaxis(classes, axis, 0)[:n_ordered]
     steps = np.diff(ordered.astype(np.int64), axis=0)
     return bool((sign * steps >= 0).all())

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from nn2rules.learn.training.targets import Floats, Targets
 
 
 @dataclass(frozen=True)
@@ -24,29 +24,28 @@ class DistinctRows:
         The share of each class among the rows with these answers.
     weights : ndarray of shape (n,)
         The share of all rows that have these answers.
-    n_rows : int
+    n_rows : float
+        The weight of all rows.
     """
 
     inputs: Floats
     shares: Floats
     weights: Floats
-    n_rows: int
+    n_rows: float
 
 
-def distinct_rows(
-    answers: NDArray[np.bool_], truth: NDArray[np.int64], n_classes: int
-) -> DistinctRows:
+def distinct_rows(answers: NDArray[np.bool_], targets: Targets) -> DistinctRows:
     """Return each distinct row once, with the shares of its classes."""
     keys = np.packbits(answers, axis=1)
     _, first, kinds = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-    counts = np.zeros((len(first), n_classes))
-    np.add.at(counts, (kinds.ravel(), truth), 1.0)
+    counts = np.zeros((len(first), targets.n_classes))
+    np.add.at(counts, kinds.ravel(), targets.shares * targets.weights[:, np.newaxis])
     totals = counts.sum(axis=1)
     return DistinctRows(
         answers[first].astype(np.float64),
         counts / totals[:, np.newaxis],
-        totals / len(truth),
-        len(truth),
+        totals / targets.n_rows,
+        targets.n_rows,
     )
 
 

@@ -2,14 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from nn2rules.errors import MissingExtraError, OptionError
+from nn2rules.errors import MissingExtraError
+from nn2rules.learn.training.measures import Measures
 from nn2rules.network import Network
 from nn2rules.output import frame_of
 from nn2rules.rules import RuleList
+from nn2rules.scorecards import Scorecard
 
 if TYPE_CHECKING:
     from nn2rules.learn.training.peers import Peer
@@ -25,9 +27,9 @@ def path_plot(path: "Path", axes: Any, peers: Sequence["Peer"]) -> Any:
         raise MissingExtraError("matplotlib", "plot", "plot()") from None
     if axes is None:
         _, axes = pyplot.subplots(figsize=(6.5, 4), layout="constrained")
-    shown = [point for point in path.points if len(point.rules)]
+    shown = [point for point in path.points if point.size]
     axes.errorbar(
-        [len(point.rules) for point in shown],
+        [point.size for point in shown],
         [100 * point.accuracy for point in shown],
         [100 * point.error for point in shown],
         fmt="o-",
@@ -37,7 +39,7 @@ def path_plot(path: "Path", axes: Any, peers: Sequence["Peer"]) -> Any:
     )
     taken = path.points[path.chosen]
     axes.plot(
-        [max(1, len(taken.rules))],
+        [max(1, taken.size)],
         [100 * taken.accuracy],
         "o",
         color="black",
@@ -73,32 +75,49 @@ class Point:
     ----------
     questions : int
         The number of yes-or-no questions about a row that are its inputs.
-    right : tuple of float
-        The share of held-out rows that such a network predicts correctly, per fold.
+    measures : tuple of Measures
+        For each fold, how good such a network is on held-out rows.
     network : Network
-    rules : RuleList
-        They predict what the network does for every input.
+    description : RuleList or Scorecard
+        It predicts what the network does for every input.
     """
 
     questions: int
-    right: tuple[float, ...]
+    measures: tuple[Measures, ...]
     network: Network
-    rules: RuleList
+    description: RuleList | Scorecard
+
+    @property
+    def form(self) -> Literal["rules", "scorecard"]:
+        """The form of the description."""
+        return "rules" if isinstance(self.description, RuleList) else "scorecard"
+
+    @property
+    def size(self) -> int:
+        """The number of rules, or of lines with points."""
+        if isinstance(self.description, RuleList):
+            return len(self.description)
+        return self.description.n_lines
 
     @property
     def accuracy(self) -> float:
-        """The mean over the folds."""
-        return sum(self.right) / len(self.right)
+        """The share of held-out rows that are predicted correctly, over all folds."""
+        return _mean([found.accuracy for found in self.measures])
 
     @property
     def error(self) -> float:
-        """The standard error of this mean."""
-        return _standard_error(self.right)
+        """The standard error of the accuracy."""
+        return _standard_error([found.accuracy for found in self.measures])
 
-    def behind(self, best: "Point") -> tuple[float, float]:
-        """Return how much less accurate it is than `best`, and the standard error."""
-        gaps = [b - own for b, own in zip(best.right, self.right, strict=True)]
-        return sum(gaps) / len(gaps), _standard_error(gaps)
+    @property
+    def auc(self) -> float:
+        """The area under the ROC curve, over all folds."""
+        return _mean([found.auc for found in self.measures])
+
+    @property
+    def brier(self) -> float:
+        """The mean squared error of the probabilities, over all folds."""
+        return _mean([found.brier for found in self.measures])
 
 
 @dataclass(frozen=True)
@@ -119,30 +138,34 @@ class Path:
         return len(self.points)
 
     def __str__(self) -> str:
-        lines = ["questions  columns   inputs  rules  accuracy"]
+        lines = ["form       columns   size  accuracy        AUC  Brier"]
         for place, point in enumerate(self.points):
             mark = "  ← chosen" if place == self.chosen else ""
+            n_columns = len(point.network.domain.features) if point.size else 0
             lines.append(
-                f"{point.questions:9}  {len(point.network.domain.features):7}  "
-                f"{point.network.domain.n_inputs:7,}  {len(point.rules):5}  "
-                f"{100 * point.accuracy:5.1f} ± {100 * point.error:.1f}%{mark}"
+                f"{point.form:9}  {n_columns:7}  {point.size:5,}  "
+                f"{100 * point.accuracy:5.1f} ± {100 * point.error:.1f}%  "
+                f"{point.auc:.3f}  {point.brier:.3f}{mark}"
             )
         return "\n".join(lines)
 
     def to_frame(self) -> Any:
         """Return the path as a pandas data frame, a row for each network."""
-        return frame_of(self._columns, "pandas")
+        return frame_of(self.columns, "pandas")
 
-    def _columns(self) -> dict[str, list[Any]]:
+    def columns(self) -> dict[str, list[Any]]:
+        """Return the columns of `to_frame`."""
         points = self.points
         domains = [point.network.domain for point in points]
         return {
-            "questions": [point.questions for point in points],
+            "form": [point.form for point in points],
             "columns": [len(domain.features) for domain in domains],
             "inputs": [domain.n_inputs for domain in domains],
-            "rules": [len(point.rules) for point in points],
+            "size": [point.size for point in points],
             "accuracy": [point.accuracy for point in points],
             "error": [point.error for point in points],
+            "auc": [point.auc for point in points],
+            "brier": [point.brier for point in points],
             "chosen": [place == self.chosen for place in range(len(points))],
         }
 
@@ -158,31 +181,56 @@ class Path:
         return path_plot(self, axes, peers)
 
 
+TOLERANCE = 0.003
+"""How much accuracy and AUC may be lost for a shorter description, by default."""
+
+
 def chosen(points: Sequence[Point], tolerance: float | None, most: int | None) -> int:
-    """Return the position of the network with the fewest rules that is good enough.
+    """Return the position of the network with the shortest description that is good.
 
-    Good enough means that its accuracy is at most `tolerance` below the best of the
-    path, by default one standard error of their difference, fold by fold: some folds
-    are harder than others, for all networks. With `most`, networks with more rules are
-    left out, and if none of the others is good enough, the most accurate is taken.
+    The best network has the largest sum of accuracy and AUC on held-out rows, of those
+    that are at least as accurate as always predicting the most frequent class: this is
+    what the first point does. Good enough is a network whose accuracy and AUC are at
+    most `tolerance` below those of the best, by default 0.003. With `most`, networks
+    with more rules are left out.
     """
-    best = max(points, key=lambda point: point.accuracy)
     limit = np.inf if most is None else most
-    short = [place for place, p in enumerate(points) if len(p.rules) <= limit]
-    if not short:
-        fewest = min(len(point.rules) for point in points)
-        raise OptionError(
-            f"max_rules: {most}, but the simplest network of the path needs {fewest}"
-        )
-    good = [place for place in short if _is_near(points[place], best, tolerance)]
-    if not good:
-        return max(short, key=lambda place: points[place].accuracy)
-    return min(good, key=lambda p: (len(points[p].rules), -points[p].accuracy))
+    short = [
+        place
+        for place, point in enumerate(points)
+        if point.form != "rules" or point.size <= limit
+    ]
+    useful = [place for place in short if points[place].accuracy >= points[0].accuracy]
+    best = points[max(useful, key=lambda place: _merit(points[place]))]
+    allowed = TOLERANCE if tolerance is None else tolerance
+    good = [
+        place
+        for place in useful
+        if points[place].accuracy >= best.accuracy - allowed
+        and points[place].auc >= best.auc - allowed
+    ]
+    return min(good, key=lambda p: (points[p].size, -_merit(points[p])))
 
 
-def _is_near(point: Point, best: Point, tolerance: float | None) -> bool:
-    behind, error = point.behind(best)
-    return behind <= (error if tolerance is None else tolerance)
+def best_of_each_size(points: Sequence[Point]) -> list[Point]:
+    """Return the best point of each size, from small to large.
+
+    The first point, which is a constant network, stays the only one of size 0.
+    """
+    best = {0: points[0]}
+    for point in points[1:]:
+        known = best.get(point.size)
+        if known is None or (point.size and _merit(point) > _merit(known)):
+            best[point.size] = point
+    return [best[size] for size in sorted(best)]
+
+
+def _merit(point: Point) -> float:
+    return point.accuracy + point.auc
+
+
+def _mean(numbers: Sequence[float]) -> float:
+    return sum(numbers) / len(numbers)
 
 
 def _standard_error(numbers: Sequence[float]) -> float:

@@ -7,13 +7,13 @@ from numpy.typing import NDArray
 
 from nn2rules.learn.training.net import (
     DistinctRows,
-    Floats,
     Net,
     distinct_rows,
     first_net,
     shares_of,
     trained,
 )
+from nn2rules.learn.training.targets import Floats, Targets
 
 _MOST_ROWS = 4000
 """The curvature of the loss is taken from the most frequent distinct rows."""
@@ -202,28 +202,25 @@ class TrainingData:
     Attributes
     ----------
     answers : ndarray of bool, shape (n_rows, n_questions)
-    truth : ndarray of int, shape (n_rows,)
-        The position of the class of each row.
-    n_classes : int
+    targets : Targets
     signs : ndarray of shape (n_questions,)
         1 where a yes may only raise the output, -1 where it may only lower it, else 0.
     options : TrainingOptions
     """
 
     answers: NDArray[np.bool_]
-    truth: NDArray[np.int64]
-    n_classes: int
+    targets: Targets
     signs: Floats
     options: TrainingOptions
 
     @property
     def decay(self) -> float:
         """The penalty on the squares of the weights, for one row."""
-        return self.options.alpha / len(self.truth)
+        return self.options.alpha / self.targets.n_rows
 
     def distinct(self, asked: NDArray[np.int64]) -> DistinctRows:
         """Return the rows that these questions can tell apart."""
-        return distinct_rows(self.answers[:, asked], self.truth, self.n_classes)
+        return distinct_rows(self.answers[:, asked], self.targets)
 
     def trained(
         self, net: Net, asked: NDArray[np.int64], rows: DistinctRows, rounds: int
@@ -263,7 +260,7 @@ def _started(data: TrainingData, asked: NDArray[np.int64], rows: DistinctRows) -
     rng = np.random.default_rng(data.options.seed)
     tries = []
     for _ in range(_STARTS):
-        net = first_net(len(asked), data.options.units, data.n_classes, rng)
+        net = first_net(len(asked), data.options.units, data.targets.n_classes, rng)
         tries.append(data.trained(net, asked, rows, _FIRST_ROUNDS))
     return min(tries, key=lambda attempt: attempt[0])[1]
 
