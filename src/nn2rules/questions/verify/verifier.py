@@ -4,7 +4,7 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
@@ -230,7 +230,9 @@ class Verifier:
 
     def prepared(self, claim: Claim) -> tuple[str, Question, Region]:
         """Return a claim in words, its question and region; refuse unknown names."""
-        domain = self.network.domain
+        domain, classes = self.network.domain, self.network.classes
+        if isinstance(claim, Monotonic) and claim.toward is None and len(classes) == 2:
+            claim = replace(claim, toward=classes[1])  # so that the verdict names it
         text = claim_text(claim, domain)
         question: Question
         if isinstance(claim, IndependentOf | Monotonic):
