@@ -151,7 +151,7 @@ def test_empty_cells_allow_everything(text):
         (AGE, "young", "'young' is not a number of this column: age 17 to 90"),
         (AGE, "16", "'16' is not a number of this column: age 17 to 90"),
         (AGE, "≥ x", "'x' is not a number of this column"),
-        (RATE, "≥ 1", "1 parts a bin of feature 'rate'"),
+        (RATE, "≥ 1", "1 lies inside a bin of feature 'rate'"),
         (RATE, "0.05", "which has bins; write ≥ and < with the edges"),
         (SIZE, "≥ 5", "feature 'size' has words, not numbers"),
         (SIZE, "≥ middle", "'middle' is not a value of this column"),

@@ -196,7 +196,7 @@ PEOPLE = Domain(
         ("education = Kindergarten", 12, "has no value Kindergarten; it has School"),
         ("education ≥ School", 12, "feature 'education' has no order"),
         ("education School", 10, "expected =, ≠, ≤, ≥, <, >, in or is, behind"),
-        ("age ≥ 30", 6, "30 parts a bin of feature 'age', of which the model knows no"),
+        ("age ≥ 30", 6, "30 lies inside a bin of feature 'age'; the model only d"),
         ("age ≥ 25 size = big", 9, "expected 'and', or the end"),
         ("size in small", 8, "expected values in braces"),
         ("size in {small big}", 15, "expected ',' or '}'"),
@@ -324,7 +324,7 @@ def test_groups_are_named_by_all_of_their_words(text, values):
             "job = clerk",
             6,
             "clerk is only a part of the group {clerk, cook} of feature 'job', which "
-            "the model does not tell apart; say job in {clerk, cook}",
+            "the model does not tell apart; write job in {clerk, cook}",
         ),
         ("job ≠ clerk", 6, "say job in {clerk, cook}"),
         ("job in {judge, clerk}", 15, "clerk is only a part of the group {clerk, cook"),

@@ -49,8 +49,12 @@ def test_several_spans_are_several_boxes():
         ([{}], {}, "with {} no input is left that can occur"),
         ([{"jop": "a"}], {}, "there is no feature 'jop'"),
         ([{"job": "z"}], {}, "feature 'job' has no value 'z'"),
-        ([{"age": (20, 30)}], {"numbers": False}, "can hold only the values beside it"),
-        (["age > 30"], {"numbers": False}, "can hold only the values beside it"),
+        (
+            [{"age": (20, 30)}],
+            {"numbers": False},
+            "only special values or missing",
+        ),
+        (["age > 30"], {"numbers": False}, "only special values or missing"),
     ],
 )
 def test_what_is_no_box_is_refused(given, options, message):

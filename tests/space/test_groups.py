@@ -404,7 +404,7 @@ def test_a_part_of_a_group_is_not_impossible():
         nn2rules.extract(network, impossible=part)
     with pytest.raises(OptionError, match="is only a part of what the value 'other'"):
         nn2rules.extract(network, impossible=[{"job": STRANGER}])
-    with pytest.raises(OptionError, match="has groups of them; give a list of dicts"):
+    with pytest.raises(OptionError, match="groups categories; give a list of dicts"):
         nn2rules.extract(network, impossible=lambda rows: [False] * len(rows))
     rules = nn2rules.extract(network, form="rules")
     with pytest.raises(OptionError, match="has no value 'judge'"):

@@ -196,7 +196,7 @@ def listed(options: Mapping[str, Any], key: str) -> list[str] | None:
     return [value] if key == "values" else [part.strip() for part in value.split(",")]
 
 
-_MANY = 2  # files that so many models have are sent once
+_MANY = 2  # files that this many models share are sent once
 _SHORT = 4
 
 

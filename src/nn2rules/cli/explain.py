@@ -122,8 +122,8 @@ def explain(
 ) -> None:
     """Explain predictions: sufficient reasons and counterfactuals (smallest changes).
 
-    A reason is a set of features that force the predicted class, whatever the others
-    are. Rows that cannot be explained do not stop the others. Exit code 0 if all is
+    A reason is a set of features that force the predicted class, regardless of the
+    others. Rows that cannot be explained do not stop the others. Exit code 0 if all is
     known, 2 if a row cannot be explained, 3 if a limit came first.
     """
     loaded = load_with_rows(model, model_options.given(data=data))

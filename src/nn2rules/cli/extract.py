@@ -4,7 +4,7 @@ import time
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import nn2rules
 from nn2rules.cli.app import command, stderr, working
@@ -36,6 +36,7 @@ from nn2rules.errors import (
     OptionError,
     OverfittingWarning,
 )
+from nn2rules.extraction import Engine, Form, Scope
 from nn2rules.files import check_writable, load_rules, read_table, save
 from nn2rules.language import count, label_text, share
 from nn2rules.models import (
@@ -72,7 +73,7 @@ def extract(
         ),
     ] = None,
     form: Annotated[
-        Literal["rules", "list", "set", "paper", "scorecard"] | None,
+        Form | None,
         option(
             "FORM",
             "list: rules read from the top. set: rules for every class, each of which "
@@ -83,7 +84,7 @@ def extract(
         ),
     ] = None,
     engine: Annotated[
-        Literal["auto", "table", "search", "paper"],
+        Engine,
         option(
             None,
             "Extract from a table of all inputs, by search, or with the paper's own "
@@ -92,7 +93,7 @@ def extract(
         ),
     ] = "auto",
     scope: Annotated[
-        Literal["domain", "support"] | None,
+        Scope | None,
         option(
             None,
             "Rules for every input (domain), or only rules that determine a row of "

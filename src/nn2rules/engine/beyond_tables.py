@@ -1,7 +1,7 @@
 """Questions beyond a table: search and linear regions take turns.
 
-`which_engine` has the limits. Whoever settles a question first, the result is a proof,
-or inputs that the network itself has confirmed.
+`which_engine` has the limits. Whichever engine settles a question first, the result
+is a proof, or inputs that the network itself has confirmed.
 """
 
 from collections.abc import Iterator
@@ -36,7 +36,7 @@ def settle_class(
     *,
     is_never: bool = False,
 ) -> Settled:
-    """Prove that every input of some boxes has a class, or return one that has not.
+    """Prove that every input of some boxes has a class, or return one of another class.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def settle_class(
     ignoring : Boxes
         Inputs inside these do not count.
     meter : Meter
-        The budget to spend. One that counts boxes leaves regions out.
+        The budget to spend. With a limit on boxes, regions are not tried.
     is_never : bool
         Prove instead that no input has the class.
 

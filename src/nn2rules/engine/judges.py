@@ -1,4 +1,4 @@
-"""Judges tell whether a box has an input without a class.
+"""Judges tell whether a box has an input of another class.
 
 A judge returns such an input, a proof that there is none, or undecided. One looks the
 inputs up in a table, the other searches; `judge_of` returns the one that is chosen for

@@ -151,7 +151,7 @@ class Oracle:
     def _search(
         self, index: int, ignored: Boxes
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]] | None:
-        """Return an input of the box on the stack without this class, or None."""
+        """Return an input of the box on the stack that has another class, or None."""
         net, space, ties = self.nets[index], self._spaces[index], self._ties
         top, total, borders = 1, 0, Borders(net, self._decider(index), ignored)
         while True:

@@ -1,7 +1,7 @@
 """Rules and scorecards as ES modules: one file each, for browsers and servers.
 
 Every text of the user's is a literal of ASCII. Nothing in the file can end a script
-element, so it may also stand in a web page. Numbers are 64-bit there as they are here.
+element, so it may also be part of a web page. Numbers have 64 bits there as here.
 """
 
 import json

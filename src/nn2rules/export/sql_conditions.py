@@ -99,7 +99,7 @@ _OTHER = {"AND": "OR", "OR": "AND"}
 
 
 def _guarded(name: str, column: Column, test: str, dialect: Dialect) -> str:
-    """Return a test of numbers that NaN fails, whatever comparisons with NaN give.
+    """Return a test of numbers that NaN fails, however the engine compares it.
 
     The guard comes last: it is then worked out for few cells only.
     """

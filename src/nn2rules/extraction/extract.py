@@ -8,15 +8,10 @@ from time import monotonic
 from typing import Any
 
 from nn2rules.engine import (
-    COUNTED_NUMBERS,
-    COVERED_INPUTS,
-    ROW_LIST_INPUTS,
-    ROW_SET_INPUTS,
     Budget,
     Meter,
     ProgressOption,
     closing_progress,
-    engine_for,
     progress_callback,
     session,
 )
@@ -26,6 +21,12 @@ from nn2rules.errors import (
     OverfittingWarning,
     RowsError,
     UnknownValueError,
+)
+from nn2rules.extraction.choices import (
+    becomes_scorecard,
+    rules_form,
+    settled,
+    wanted_form,
 )
 from nn2rules.extraction.coverage import FEWEST, held_out, on_every_input, on_test
 from nn2rules.extraction.extending import (
@@ -55,13 +56,7 @@ from nn2rules.extraction.options import (
 )
 from nn2rules.extraction.paper import paper_form, paper_rules
 from nn2rules.extraction.proofs import proofs_to
-from nn2rules.extraction.scorecard_form import (
-    is_linear,
-    rules_form,
-    scorecard_lines,
-    scorecard_of,
-    wanted_form,
-)
+from nn2rules.extraction.scorecard_form import scorecard_lines, scorecard_of
 from nn2rules.extraction.user_units import in_user_units
 from nn2rules.language import Impossible
 from nn2rules.models import (
@@ -88,15 +83,13 @@ from nn2rules.rules import (
 from nn2rules.scorecards import MOST_REGIONS
 from nn2rules.space import (
     Domain,
-    Range,
     Rows,
     Value,
     refuse_curves,
-    refuse_ranges,
     whole_number,
 )
 
-__all__ = ["ENGINES", "FORMS", "Form", "Scope", "extract"]
+__all__ = ["ENGINES", "FORMS", "Engine", "Form", "Scope", "extract"]
 
 
 def extract(
@@ -307,7 +300,7 @@ def extract(
     if known is not None:
         check_network(known, network)
     rows = _rows_of(network, data, request)
-    if wanted == "scorecard" or (wanted == "either" and is_linear(network)):
+    if becomes_scorecard(wanted, network):
         return scorecard_of(
             network,
             rows,
@@ -333,7 +326,7 @@ def _rules_of(
     network: Network, rows: GivenRows | None, request: Request, meter: Meter
 ) -> RuleList:
     """Return the requested rules; an error that stops the work has those so far."""
-    request = _settled(request, network, rows)
+    request = settled(request, network, rows)
     chosen = request.rules
     if chosen.engine == "search":
         with meter.paused():  # once per machine, not for these rules
@@ -376,16 +369,6 @@ def _rows_of(network: Network, data: Rows, request: Request) -> GivenRows | None
     return rows
 
 
-def _settled(request: Request, network: Network, rows: GivenRows | None) -> Request:
-    """Choose the scope, the form and the engine where they are not given."""
-    chosen = _chosen(request.rules, network, rows, request.limits)
-    request = replace(request, rules=chosen)
-    request.check_length()
-    if chosen.scope == "domain" and request.length.max_rules is None:
-        _refuse_endless(network.domain, request.limits.spendable)
-    return request
-
-
 def _by_engine(
     network: Network, request: Request, rows: GivenRows | None, meter: Meter
 ) -> RuleList:
@@ -415,46 +398,6 @@ def _by_engine(
             meter.started = monotonic()
         proofs_to(files.proofs, network, rules, job.impossible, meter)
     return rules
-
-
-def _refuse_endless(domain: Domain, budget: Budget) -> None:
-    """Refuse rules for every real number without a limit.
-
-    Two classes may be separated by a slanted line, which boxes can only approach.
-    """
-    real = [f for f in domain.features if isinstance(f, Range) and not f.whole]
-    if real and budget.seconds is None and budget.boxes is None:
-        raise OptionError(
-            f"rules for every number of {real[0].name!r} may never be complete; give "
-            f"rows to cover (data, with the scope 'support'), or a limit: time=60 "
-            f"(--time 60) or max_rules"
-        )
-
-
-def _chosen(
-    options: RuleOptions, network: Network, rows: GivenRows | None, limits: Limits
-) -> RuleOptions:
-    """Return the options with scope, form and engine chosen if they are not given."""
-    domain = network.domain
-    if options.form == "paper":
-        instead = "use the form 'list' or 'set', or "
-        refuse_ranges(domain.features, "the form 'paper'", instead)
-    if options.scope is None:
-        is_large = domain.n_inputs > COVERED_INPUTS
-        if domain.has_ranges:
-            is_large = domain.n_numbers is None or domain.n_numbers > COUNTED_NUMBERS
-        is_support = is_large and rows is not None
-        options = replace(options, scope="support" if is_support else "domain")
-    if options.form is None:
-        options = replace(options, form="set" if options.scope == "support" else "list")
-    if options.engine == "paper":
-        return options
-    most, memory = COVERED_INPUTS, limits.spendable.memory
-    if options.scope == "support":
-        most = ROW_SET_INPUTS if options.form == "set" else ROW_LIST_INPUTS
-    if options.form == "paper":
-        most = memory
-    return replace(options, engine=engine_for(network, options.engine, most, memory))
 
 
 def _certified(

@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -22,17 +22,17 @@ from nn2rules.rules import RuleList
 from nn2rules.space import Rows, Value, listed_rows
 
 RulesForm: TypeAlias = Literal["list", "set", "paper"]
-Form: TypeAlias = RulesForm | Literal["rules", "scorecard"]
+Form: TypeAlias = Literal["rules", RulesForm, "scorecard"]
 Scope: TypeAlias = Literal["domain", "support"]
 Engine: TypeAlias = Literal["auto", "table", "search", "paper"]
 
-FORMS = ("list", "set", "paper")
+FORMS = get_args(RulesForm)
 """The forms of rules."""
 
-SCOPES = ("domain", "support")
+SCOPES = get_args(Scope)
 """What rules must cover: every input, or the rows of the data."""
 
-ENGINES = ("auto", "table", "search", "paper")
+ENGINES = get_args(Engine)
 """A table of all inputs, a search, or the paper's own algorithm.
 
 "auto" is a table if that is small enough, and otherwise a search.

@@ -5,20 +5,18 @@ be searched. What remains is to say which networks people can read in this way, 
 the rows, and to choose a scale on which few of them are too close to the cut-off.
 """
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.errors import (
     BudgetExceededError,
-    OptionError,
     UndecidedError,
     UnsupportedModelError,
 )
 from nn2rules.extraction.certifying import scorecard_certificate
 from nn2rules.extraction.coverage import on_every_input
-from nn2rules.extraction.options import Form, RulesForm
 from nn2rules.language import count
 from nn2rules.models import GivenRows
 from nn2rules.network import Network
@@ -42,39 +40,6 @@ _INSTEAD = (
 
 _TRIED_ROWS = 5000
 """The scale is chosen by this many different rows."""
-
-
-def wanted_form(
-    form: str | None, **rule_options: object
-) -> Literal["scorecard", "rules", "either"]:
-    """Tell what is to be extracted, by the form and by options that rules have.
-
-    Refuses those for a scorecard.
-    """
-    given = [
-        name
-        for name, value in rule_options.items()
-        if value is not None and not (name == "engine" and value == "auto")
-    ]
-    if form != "scorecard":
-        return "rules" if form is not None or given else "either"
-    if rule_options.get("scope") == "domain":
-        given.remove("scope")
-    if given:
-        raise OptionError(
-            f"{given[0]} is for rules; a scorecard covers every input as it is"
-        )
-    return "scorecard"
-
-
-def rules_form(form: Form | None) -> RulesForm | None:
-    """Return the form of rules that is asked for; None if the scope decides."""
-    return None if form in ("rules", "scorecard") else form  # type: ignore[return-value]
-
-
-def is_linear(network: Network) -> bool:
-    """Tell whether a network is a scorecard of one line for each value: no parts."""
-    return len(network.layers) == 1 and not network.domain.has_curves
 
 
 def scorecard_obstacle(network: Network) -> str | None:

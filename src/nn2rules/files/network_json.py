@@ -34,7 +34,7 @@ _KEYS = (
 
 
 def network_from_node(document: Node) -> Network:
-    """Read a network; whatever is wrong gets one error that names its place."""
+    """Read a network; any mistake in it is one error that names its place."""
     document.only(_KEYS)
     domain = domain_from_node(document["features"], curves=True)
     layers: list[Layer] = []

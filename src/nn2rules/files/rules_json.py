@@ -58,7 +58,7 @@ _WHOLE = (
 
 
 def rules_from_node(document: Node) -> RuleList:
-    """Read a rule list; whatever is wrong gets one error that names its place."""
+    """Read a rule list; any mistake in it is one error that names its place."""
     document.only(_KEYS)
     domain = domain_from_node(document["features"])
     try:

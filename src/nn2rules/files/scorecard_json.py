@@ -44,7 +44,7 @@ _KEYS = (
 
 
 def scorecard_from_node(document: Node) -> Scorecard:
-    """Read a scorecard; whatever is wrong gets one error that names its place."""
+    """Read a scorecard; any mistake in it is one error that names its place."""
     document.only(_KEYS)
     domain = domain_from_node(document["features"])
     cards = tuple(_card(item, domain) for item in document["cards"].items())

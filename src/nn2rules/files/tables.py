@@ -99,7 +99,7 @@ class Table:
     def rows_in(self, domain: Domain) -> list[dict[str, Value]]:
         """Return the rows with missing cells as `domain` takes them.
 
-        A file has one way to leave a cell empty, whatever a model calls missing.
+        A file has one way to leave a cell empty, even if a model has several.
         """
         features = {f.name: f for f in domain.features if f.not_missing}
         if not features:

@@ -27,7 +27,7 @@ class Allowed:
     """Some values of a feature: spans of its range, if it is one, and codes.
 
     Spans are in order, and no two of them touch. Codes are those of values that are
-    listed, or that stand beside the range.
+    listed, or special values beside the range.
     """
 
     spans: tuple[Span, ...] = ()
@@ -147,7 +147,7 @@ def compared_place(feature: Feature, sign: str, code: int) -> Allowed:
     plain = plain_codes(feature)
     if code not in plain:
         raise DomainError(
-            f"this value of feature {feature.name!r} stands outside of its order"
+            f"this value of feature {feature.name!r} is outside of its order"
         )
     values: list[Any] = [feature.values[each] for each in plain]
     place = plain.index(code)
@@ -200,8 +200,8 @@ def _parted(feature: Feature, number: float, edges: Sequence[float]) -> DomainEr
     place = sum(edge <= number for edge in edges)
     code = plain_codes(feature)[place]
     said = condition_text(feature, (feature.values[code],))
-    fact = f"{number} parts a bin of feature {feature.name!r}, of which the model "
-    fact += f"knows no more than {said}"
+    fact = f"{number} lies inside a bin of feature {feature.name!r}; the model "
+    fact += f"only distinguishes {said}"
     starts = ", ".join(str(edge) for edge in edges[:8])
     more = ", …" if len(edges) > 8 else ""
     return DomainError(f"{fact}; bins begin at {starts}{more}")

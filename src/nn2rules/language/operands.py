@@ -132,7 +132,7 @@ class Words:
                 words = ", ".join(self._shown(each) for each in sorted(part & group))
                 return (
                     f"{words} is only a part of the group {said} of feature "
-                    f"{feature.name!r}, which the model does not tell apart; say "
+                    f"{feature.name!r}, which the model does not tell apart; write "
                     f"{quoted(feature.name)} in {said}"
                 )
         return None
@@ -332,7 +332,7 @@ def _parting(feature: Feature, code: int, text: str) -> str:
     said = condition_text(feature, (feature.values[code],))
     return (
         f"{text} is only a part of what the model tells apart of feature "
-        f"{feature.name!r}; say {said}"
+        f"{feature.name!r}; write {said}"
     )
 
 

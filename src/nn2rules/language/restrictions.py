@@ -204,8 +204,8 @@ def _refuse_numbers(domain: Domain, allowed: Mapping[str, Any]) -> None:
             if value not in beside:
                 raise OptionError(
                     f"impossible: feature {name!r} is a range of numbers, of which a "
-                    f"box can hold only the values beside it, not {value!r}; put the "
-                    f"numbers into bins to leave some out"
+                    f"box here can hold only special values or missing, not {value!r}; "
+                    f"put the numbers into bins to leave some out"
                 )
 
 
@@ -214,8 +214,8 @@ def _refuse_joined_words(domain: Domain) -> None:
     for feature in domain.features:
         if feature.joins_categories:
             raise OptionError(
-                f"impossible: a function is asked about rows of words, and feature "
-                f"{feature.name!r} has groups of them; give a list of dicts instead"
+                f"impossible: a function cannot be used, because feature "
+                f"{feature.name!r} groups categories; give a list of dicts instead"
             )
 
 

@@ -101,7 +101,7 @@ class Scanner:
         Parameters
         ----------
         bare : mapping from texts to whole numbers
-            The texts that may stand here, longest first.
+            The texts that may be here, longest first.
         """
         place = self.skip(place)
         for text, index in bare.items():

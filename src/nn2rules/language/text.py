@@ -260,7 +260,7 @@ def _is_plain(feature: Feature, value: Value) -> bool:
 def _has_ranges(feature: Feature, plain: Sequence[int]) -> bool:
     """Tell whether values may be printed as ranges, which people read upwards.
 
-    What reads as a number must not go down on the way, whatever its type.
+    What reads as a number must not go down on the way, regardless of its type.
     """
     if not feature.ordered or any(isinstance(v, bool) for v in feature.values):
         return False

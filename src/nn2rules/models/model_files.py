@@ -1,9 +1,8 @@
 """Load a model from a file, by the ending of its name.
 
-Some kinds are programs in disguise: loading a pickle runs whatever its author put into
-it. These are loaded only when the caller trusts the file. In the other kinds, whatever
-could run code is refused before the framework sees it; SECURITY.md says what that
-covers.
+Some kinds are programs in disguise: loading a pickle runs any code in it. These
+are loaded only when the caller trusts the file. In the other kinds, what could run code
+is refused before the framework sees it; SECURITY.md says what that covers.
 """
 
 import os

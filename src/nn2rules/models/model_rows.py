@@ -5,7 +5,7 @@ frame, the same types of columns, the same spelling of missing values.
 
 Some of these values are unseen ones, to find out what a model does with others. One
 alone does not show it: encoders that hash, look at letters or ignore case distinguish
-unseen values, so many of several kinds are tried.
+unseen values, so values of several kinds are tried.
 """
 
 import importlib.util

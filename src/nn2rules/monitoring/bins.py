@@ -144,7 +144,7 @@ class FeatureCells:
 
 
 def is_binned(feature: Feature) -> bool:
-    """Tell whether numbers of a feature are put into bins, as it has so many."""
+    """Tell whether a feature has too many numbers to count each, so bins are used."""
     if isinstance(feature, Range):
         return True
     plain = feature.values[: feature.n_plain]

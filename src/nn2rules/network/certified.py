@@ -2,7 +2,7 @@
 
 Float64 comes first, with one bound on its error that holds for every input of the
 domain (`error_bound`). A score further from the decision than the bound has the
-right sign whatever was rounded on the way. What is left is settled input by input, by
+right sign regardless of rounding. What is left is settled input by input, by
 `nn2rules.network.exact`.
 
 `docs/explanation/exactness.md` derives the bound.

@@ -1,4 +1,4 @@
-"""A page as a value: what is said, whatever medium it is shown in.
+"""A page as a value: what is said, regardless of the medium that shows it.
 
 `text` prints a `Document`, and `html` shows it in a notebook. All texts are plain: each
 medium escapes and parts them as it must. A `kind` says what words are: "title",
@@ -64,8 +64,8 @@ class Items:
 class Grid:
     """Rows of cells below a header, if there is one.
 
-    A row with fewer cells than there are columns has in its last what stands instead of
-    all others.
+    A row with fewer cells than there are columns has in its last what is shown in place
+    of all others.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class Grid:
     indent, gap : int, str
         In text, the spaces before a line, and what parts its cells.
     is_aligned : bool
-        In text, whether cells of a column stand below each other.
+        In text, whether cells of a column are aligned.
     counts_characters : bool
         Whether a column is as wide as its longest text has characters; by default as it
         has cells of a terminal, of which a wide character takes two.
@@ -112,7 +112,7 @@ class ShownCondition:
 class ShownRule:
     """A rule, or the default, as it is shown: `then` is its class.
 
-    `remark` stands where there are no conditions, or behind them; `numbers` are the
+    `remark` is shown where there are no conditions, or behind them; `numbers` are the
     cells of the columns.
     """
 
@@ -137,7 +137,7 @@ class Block:
 class RuleTable:
     """Rules in blocks, with numbers beside them; `columns` are the titles of those.
 
-    Of a list, `otherwise` stands below its rules as one of them does.
+    Of a list, `otherwise` is shown below its rules as one of them does.
     """
 
     form: Literal["list", "set"]

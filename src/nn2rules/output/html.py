@@ -95,7 +95,7 @@ def _items(part: Items) -> str:
 
 
 def _piece(text: str, kind: str = "") -> str:
-    """Return words of their own, whatever the direction of their writing.
+    """Return words of their own, regardless of the direction of their writing.
 
     Few characters are not parted, and spaces at the start are kept.
 
@@ -150,7 +150,7 @@ def _table(rows: Sequence[Sequence[str]], numbers: Sequence[bool]) -> str:
 
 
 def _table_of_rules(table: RuleTable) -> list[str]:
-    """Return blocks of rules; of a set, what none decides stands below them."""
+    """Return blocks of rules; of a set, what none decides comes below them."""
     blocks, rest = [_block(table, block) for block in table.blocks], table.otherwise
     if table.form == "set" and rest is not None:
         blocks.append(f"<p>{_piece(rest.then, 'strong')} {_piece(rest.remark)}</p>")

@@ -55,7 +55,7 @@ def filled_page(
 
 
 def embedded(data: Any) -> str:
-    r"""Return data as JSON that can stand inside a script element, whatever it holds.
+    r"""Return data as JSON that is safe inside a script element.
 
     Examples
     --------

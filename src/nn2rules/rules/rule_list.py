@@ -7,7 +7,7 @@ from the same boxes, so what is printed cannot differ from what is predicted.
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -495,5 +495,5 @@ _FIELDS = (
     "certificate",
     "facts",
 )
-_FORMS = ("list", "set")
+_FORMS = get_args(Form)
 _SCOPES = ("domain", "support")

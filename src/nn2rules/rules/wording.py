@@ -25,11 +25,11 @@ _LARGE = 10**15  # numbers from here on are rounded
 
 OTHERWISE = "otherwise"
 NOT_PROVED = "otherwise (not proved)"
-"""What stands before the default where it is a claim, and where it is none."""
+"""What is before the default where it is a claim, and where it is not."""
 
 
 def otherwise_text(description: "Description") -> str:
-    """Return the words that stand in place of conditions before the default."""
+    """Return the words that take the place of conditions before the default."""
     return NOT_PROVED if description.scope == "support" else OTHERWISE
 
 

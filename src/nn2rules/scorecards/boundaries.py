@@ -3,7 +3,7 @@
 The class of a network that sees its input only through one number, such as the score of
 a linear model or the sum of a single hidden unit, changes at a few places along that
 number. Each is enclosed between two rational numbers of which the classes are known,
-so that whatever the activation, nothing rests on a rounded cut-off.
+so that for every activation, nothing rests on a rounded cut-off.
 """
 
 from collections.abc import Callable, Sequence

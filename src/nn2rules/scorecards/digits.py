@@ -35,8 +35,8 @@ _DIGITS = range(7)
 def fitting_digits(card: "Scorecard", scale: Scale, inputs: Inputs | None) -> int:
     """Return the fewest digits with which a printed card tells inputs apart.
 
-    Without inputs, with as many that the space between two cut-offs is a small part of
-    what totals reach.
+    Without inputs: enough digits to keep the gap between the cut-offs small, compared
+    with what totals reach.
     """
     for digits in _DIGITS:
         if _is_fine(table_of(card, replace(scale, digits=digits)), inputs):
@@ -92,7 +92,7 @@ def _between(table: PointsTable, inputs: Inputs | None) -> Fraction:
 
 
 def default_table(card: "Scorecard", inputs: Inputs | None) -> PointsTable:
-    """Return the card printed with whole points, as few digits as do.
+    """Return the card printed with whole points, with as few digits as suffice.
 
     A card that was trained in whole points has these. Of others, totals cover some
     hundred points, of the rows or else of all inputs.

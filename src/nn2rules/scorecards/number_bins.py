@@ -18,7 +18,7 @@ _STEPS = (Fraction(2), Fraction(5, 2), Fraction(2))
 
 
 def bins_of(domain: Domain, most: int | None) -> tuple[Bins | None, ...]:
-    """Return the bins of each range of a domain, at most so many; None for the rest.
+    """Return the bins of each range of a domain, at most this many; None for the rest.
 
     Edges are round numbers. Whole numbers have bins of their own if they are few.
 

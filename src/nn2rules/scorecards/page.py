@@ -51,7 +51,7 @@ class _Page:
         self.is_parts = bool(card.upper) and not is_one_unit(card)
 
     def head(self) -> tuple[Part, ...]:
-        """Return what stands above the lines: what it is, and what is proved."""
+        """Return what is above the lines: what it is, and what is proved."""
         known = certificate_of(self.card)
         warnings = origin_warnings(known.model)
         parts: list[Part] = [Paragraph(text, "warning") for text in warnings]

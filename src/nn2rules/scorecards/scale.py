@@ -28,7 +28,7 @@ class Scale:
         Points for each unit of the network's score; below 0, more points mean the first
         class.
     offset : float or None
-        The points of the score 0. None: whatever leaves nothing to begin with, so that
+        The points of the score 0. None: chosen so that nothing is added at the start:
         the total is the sum of the lines.
     digits : int
         How many digits behind the point are kept.

@@ -511,7 +511,7 @@ class Scorecard(Description):
             How many digits behind the point are kept; by default the fewest that leave
             few of the rows, or a small part of the scale, between the two cut-offs.
         bins : int or "auto", optional
-            Print points for bins of numbers, at most so many for each range, and not
+            Print points for bins of numbers, at most this many for each range, and not
             per unit, so that nobody has to multiply. The points of a bin are those of
             its middle, so the two cut-offs lie further apart. "auto" takes the fewest
             of 5, 10, 20, 50 or 100 that leave at most 0.5%, or else at most 5%, of the

@@ -269,7 +269,7 @@ def _context(precision: int) -> Any:
 def _value(
     kind: str, power: float | None, number: float, precision: int
 ) -> tuple[int, int]:
-    """Return the value at a number, nearly to so many bits: a * 2**b, as (a, b)."""
+    """Return the value at a number, to about this many bits: a * 2**b, as (a, b)."""
     c = _context(precision)
     x = c.mpf(number)
     if kind in _POWERS:

@@ -34,7 +34,7 @@ class Column:
     Attributes
     ----------
     cells : iterable
-        The different cells; missing ones in whatever form.
+        The different cells; missing ones in any form.
     categories : sequence, optional
         Its categories, if the data declare them.
     is_ordered : bool

@@ -1,4 +1,4 @@
-"""The user's rows, whatever holds them: a frame, a list of dicts, or one row."""
+"""The user's rows in any container: a frame, a list of dicts, or one row."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial

@@ -48,7 +48,7 @@ _CODES = (9, 99, 999, 9999, 99999, 999999, -1, -9, -99, -999, -9999)
 """Numbers that often stand for *unknown* or *does not apply*."""
 
 _FEWEST_ROWS, _FEWEST_OTHERS, _FREQUENT = 20, 10, 5
-"""So many rows, and other numbers, tell a code from an outlier; it is in so many."""
+"""A code, unlike an outlier, is in at least this many rows, beside other numbers."""
 
 
 def feature_of(
@@ -76,7 +76,7 @@ def feature_of(
     known : sequence of values
         Values that the model knows, whether or not they occur.
     special : sequence of numbers
-        Those that stand beside a range, as they mean something else.
+        Those beside a range, as they mean something else.
     listed : bool
         Whether numbers are those that occur, and no range.
 

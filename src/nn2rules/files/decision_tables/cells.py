@@ -345,7 +345,7 @@ _FORMULA = re.compile(r"""['\s]*[=+\-@|%'#]""")
 _NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d*[1-9])?", re.ASCII)
 _HIDDEN = re.compile(r""";(?=["'\s]*[=+\-@|%])""")
 _LETTERS = re.compile(r"[^\W\d_]+")
-_DIGITS = 15  # so many does a spreadsheet keep
+_DIGITS = 15  # the number that a spreadsheet keeps
 _MONTHS = frozenset(
     (
         *("jan", "feb", "mar", "apr", "may", "jun"),
@@ -384,7 +384,7 @@ def json_cell(value: object) -> str:
 
 
 def name_cell(text: str) -> str:
-    """Return a name or a label as it stands in a cell of its own.
+    """Return a name or a label as it is written in a cell of its own.
 
     Examples
     --------
@@ -398,7 +398,7 @@ def name_cell(text: str) -> str:
 
 
 def value_cell(text: str) -> str:
-    """Return a value as it stands in a cell, where it may be one of several.
+    """Return a value as it is written in a cell, where it may be one of several.
 
     Examples
     --------

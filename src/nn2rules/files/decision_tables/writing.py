@@ -1,8 +1,8 @@
 """Rules as a decision table: a row for each rule, a column for each feature.
 
-Beside the table stands what is needed to read it back: what each feature can be, the
+Beside the table is what is needed to read it back: what each feature can be, the
 form and the scope, and what is known of each rule. Cells of spreadsheets hold so many
-characters, so a long text stands in several cells.
+characters, so a long text takes several cells.
 """
 
 import math
@@ -37,7 +37,7 @@ COLUMNS = (
 )
 """The columns that are not features; all but the first two are only for readers."""
 
-_MOST = 16_000  # so many characters are in a cell: Excel holds 32,767 of 16 bits
+_MOST = 16_000  # characters in a cell; Excel holds 32,767 of 16 bits
 _MOST_EXACT = 10**15
 
 CellValue = str | int

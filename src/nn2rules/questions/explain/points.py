@@ -1,6 +1,6 @@
 """Reasons by points, for networks that have a scorecard.
 
-They stand beside the proved reasons: which features cost a row most points, compared
+They complement the proved reasons: which features cost a row most points, compared
 with their best or typical values. The card is the one that `extract` makes, so its
 points equal the network's scores on every input.
 """
