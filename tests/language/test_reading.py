@@ -326,10 +326,10 @@ def test_groups_are_named_by_all_of_their_words(text, values):
             "clerk is only a part of the group {clerk, cook} of feature 'job', which "
             "the model does not tell apart; write job in {clerk, cook}",
         ),
-        ("job ≠ clerk", 6, "say job in {clerk, cook}"),
+        ("job ≠ clerk", 6, "write job in {clerk, cook}"),
         ("job in {judge, clerk}", 15, "clerk is only a part of the group {clerk, cook"),
         ("job all but {cook}", 13, "cook is only a part of the group {clerk, cook}"),
-        ("job in {nurse, 7}", 15, "say job in {nurse, 7, other}"),
+        ("job in {nurse, 7}", 15, "write job in {nurse, 7, other}"),
         ("job = other", 6, "other is only a part of the group {nurse, 7, other}"),
         (
             "job = pilot",
@@ -338,10 +338,10 @@ def test_groups_are_named_by_all_of_their_words(text, values):
             "other} stands for; it has {clerk, cook}, judge, {nurse, 7, other}",
         ),
         ('job = "pilot"', 6, 'does not list "pilot"'),
-        ("town = missing", 7, "say town in {Kiel, missing}"),
+        ("town = missing", 7, "write town in {Kiel, missing}"),
         ('color = "blue"', 8, "blue is only a part of what the model tells apart of"),
-        ("income = 3000", 9, "say 2800 ≤ income < 5000"),
-        ("age in {25, 30}", 12, "say 26 ≤ age ≤ 39"),
+        ("income = 3000", 9, "write 2800 ≤ income < 5000"),
+        ("age in {25, 30}", 12, "write 26 ≤ age ≤ 39"),
     ],
 )
 def test_a_part_of_a_value_is_not_taken_for_all_of_it(text, place, reason):

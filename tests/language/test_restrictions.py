@@ -65,7 +65,7 @@ def test_what_is_no_box_is_refused(given, options, message):
 
 
 def test_a_function_is_not_asked_about_groups():
-    with pytest.raises(OptionError, match="has groups of them; give a list of dicts"):
+    with pytest.raises(OptionError, match="groups categories; give a list of dicts"):
         region_of(GROUPS, [], lambda rows: [False] * len(rows))
 
 

@@ -4,7 +4,8 @@ A table with labels becomes yes-or-no questions (`columns`). A small net is trai
 their answers (`net`), and questions are pruned one by one (`stages`). What remains at
 each stage becomes a network with its rules (`rule_path`, `rule_lists`). A scorecard
 needs no hidden units (`additive`), but integer points (`points`, `card_path`). Both
-make the path (`path`). `peers` measures other models on the same folds.
+make the path (`path`). `learning` has what both start from, and `targets` what they
+should predict. `peers` measures other models on the same folds.
 """
 
 from nn2rules.learn.training.card_path import learn_cards
