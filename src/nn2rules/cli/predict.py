@@ -1,5 +1,6 @@
 """nn2rules predict: rows in, predictions out."""
 
+import math
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -71,8 +72,9 @@ def predict(
     """Predict the class of rows with rules, and print them with class and rule.
 
     Rules have the names that extract prints: 1, 2, …, or those of a set A1, A2, … A
-    scorecard adds the class and the total of its printed points. With -o, Parquet and
-    large CSV files are processed by DuckDB, in parts.
+    scorecard adds the class and the total of its printed points; the class is exact,
+    also where the points are too coarse to tell. With -o, Parquet and large CSV files
+    are processed by DuckDB, in parts.
     """
     if output is not None:
         check_writable(output, keep=(rules, rows))
@@ -80,11 +82,9 @@ def predict(
     if output is not None and output.suffix.lower() == ".xlsx":
         raise OptionError("-o: predictions are written to CSV and Parquet files")
     is_bulk = output is not None and _is_bulk(rows, output, memory)
-    if is_bulk and isinstance(loaded, Scorecard):
-        raise OptionError(
-            "a scorecard predicts rows of CSV files that fit into memory, not Parquet"
-        )
-    if output is not None and is_bulk and isinstance(loaded, RuleList):
+    if isinstance(loaded, Scorecard) and unknown == "default":
+        raise OptionError("--unknown default: a scorecard has no default class")
+    if output is not None and is_bulk:
         written = predict_file(
             loaded, rows, output, unknown=unknown, uncovered=uncovered, memory=memory
         )
@@ -137,8 +137,6 @@ def _predictions(rules: RuleList, table: Table, unknown: str, uncovered: str) ->
 
 def _scored(card: Scorecard, table: Table, unknown: str) -> str:
     """Return rows with their prediction, and the total of the printed points."""
-    if unknown == "default":
-        raise OptionError("--unknown default: a scorecard has no default class")
     table.check(card.domain)
     with table.naming_lines():
         rows = table.rows_in(card.domain)
@@ -146,20 +144,19 @@ def _scored(card: Scorecard, table: Table, unknown: str) -> str:
             rows, unknown="error" if unknown == "error" else "mark"
         )
     inside = np.flatnonzero((codes != UNKNOWN).all(axis=1))
-    results = [[""] * (1 + len(card.table.totals)) for _ in table.rows]
+    names = card.points_names
+    results = [[""] * (1 + len(names)) for _ in table.rows]
     if len(inside):
         known_rows = picked_rows(rows, inside)
-        totals = card.points(known_rows).totals
+        kind = int if card.table.has_whole_totals else float
         for place, label, points in zip(
             inside.tolist(),
             card.predict(known_rows).tolist(),
-            totals.tolist(),
+            card.points(known_rows).totals.tolist(),
             strict=True,
         ):
-            results[place] = [str(label), *map(str, points)]
-    names = ["points"]
-    if len(card.table.totals) > 1:
-        names = [f"points {label}" for label in card.classes]
+            shown = ["" if math.isnan(each) else str(kind(each)) for each in points]
+            results[place] = [str(label), *shown]
     added = [unused(name, table.header) for name in ("prediction", *names)]
     lines = [
         [*map(cell_text, row.values()), *extra]

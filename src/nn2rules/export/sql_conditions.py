@@ -8,9 +8,11 @@ operation for each rule and word: see `bits` for what they mean, and
 ``benchmarks/results.md`` for the measurement.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from nn2rules.export.bits import OUTSIDE_BIT, Bit, Bits
 from nn2rules.export.cells import Cells, Interval, Kind
@@ -23,6 +25,7 @@ from nn2rules.export.program import (
     RuleProgram,
 )
 from nn2rules.export.sql_dialects import DIALECTS, Dialect
+from nn2rules.space import UNKNOWN, Value
 
 ALWAYS = "1 = 1"
 NEVER = "1 = 0"
@@ -189,6 +192,20 @@ def column_words(
     return words
 
 
+def column_code(column: Column, cell: str, looked: str | None = None) -> str:
+    """Return the code of a cell, `UNKNOWN` outside the domain; see `column_words`."""
+    named = replace(column, feature=replace(column.feature, name=cell))
+    size, lines = len(column.feature), []
+    for code in range(size):
+        allowed = np.arange(size) == code
+        own = column.cells(allowed, closed=True)
+        if not own.is_empty:
+            lines.append(f"WHEN {value_test(named, own, _DUCKDB)} THEN {code}")
+    plain = " ".join(["CASE", *lines, f"ELSE {UNKNOWN} END"]) if lines else str(UNKNOWN)
+    made = plain if looked is None else f"COALESCE({looked}, {plain})"
+    return f"CAST({made} AS INTEGER)"
+
+
 def _word(named: Column, own: tuple[Bit, ...], word: int, looked: str | None) -> str:
     outside = OUTSIDE_BIT if word == 0 else 0
     tests = " ".join(
@@ -247,12 +264,23 @@ def predictions_at(program: RuleProgram, prefix: str, kind: Kind) -> tuple[str, 
     rules = [Prediction(branch.label, branch.name) for branch in program.branches]
     predictions = [*ends, *rules]  # the position -2 comes first
     type_name = _DUCKDB.label_type(program.classes, kind)
-    labels = [_literal(each.label, kind) for each in predictions]
-    names = [_literal(each.rule, "text") for each in predictions]
+    place = f"{prefix}_k + 3"
     return (
-        f"CAST([{', '.join(labels)}] AS {type_name}[])[{prefix}_k + 3]",
-        f"CAST([{', '.join(names)}] AS VARCHAR[])[{prefix}_k + 3]",
+        _picked([each.label for each in predictions], kind, type_name, place),
+        _picked([each.rule for each in predictions], "text", "VARCHAR", place),
     )
+
+
+def labels_at(
+    place: str, labels: Sequence[Value], classes: Sequence[Value], kind: Kind
+) -> str:
+    """Return the label at a place, counted from 1; NULL where there is none."""
+    return _picked(labels, kind, _DUCKDB.label_type(classes, kind), place)
+
+
+def _picked(values: Sequence[Value], kind: Kind, type_name: str, place: str) -> str:
+    literals = ", ".join(_literal(value, kind) for value in values)
+    return f"CAST([{literals}] AS {type_name}[])[{place}]"
 
 
 def _literal(value: Any, kind: Kind) -> str:

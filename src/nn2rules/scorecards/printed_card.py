@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from operator import mul
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,6 +34,7 @@ from nn2rules.scorecards.sums import (
     reach_of,
     rounded,
     rounded_down,
+    rounded_products,
     rounded_up,
     sum_reach,
     times,
@@ -168,6 +170,32 @@ class PointsTable:
         return min(ends) + low, max(ends) + high
 
     @cached_property
+    def has_whole_totals(self) -> bool:
+        """Whether all printed totals are integers, which float64 holds exactly."""
+        if self.regions or self.scale.digits > 0:
+            return False
+        numbers = [n for total in self.totals for n in (total.start, *total.weights)]
+        for column in self.columns:
+            ends = (column.low, column.high, column.below)
+            numbers += [end for end in ends if end is not None]
+        reaches = [*map(self._counted_reach, self.columns)]
+        sizes = [
+            abs(total.start) + sum(map(mul, map(abs, total.weights), reaches))
+            for total in self.totals
+        ]
+        is_whole = all(number.denominator == 1 for number in numbers)
+        return is_whole and max(sizes, default=ZERO) < _LARGEST_WHOLE
+
+    def _counted_reach(self, column: Column) -> Fraction:
+        """Return a number that a column counts at most, in magnitude."""
+        ends = sum_reach(Sum(column.start, column.points), self.card.domain)
+        slack = len(self.blocks) * self.step  # products are rounded
+        slope = 1 if column.below is None else max(Fraction(1), abs(column.below))
+        reach = (max(map(abs, ends)) + slack) * slope
+        bounds = (end for end in (column.low, column.high) if end is not None)
+        return max(reach, *map(abs, bounds), ZERO)
+
+    @cached_property
     def blocks(self) -> tuple[Block, ...]:
         """Where the points of each feature are."""
         return tuple(blocks_of(self.card.domain))
@@ -230,12 +258,8 @@ class PointsTable:
                 chosen = np.searchsorted(starts, own, side="right")
                 found[has_number, place] = steps[chosen]
                 continue
-            distinct, places = np.unique(own, return_inverse=True)
             rate = column.points[block.start] / self.step
-            made = [
-                int(rounded(rate * Fraction(x), Fraction(1))) for x in distinct.tolist()
-            ]
-            found[has_number, place] = np.array(made, object)[places]
+            found[has_number, place] = rounded_products(rate, own)
         return found
 
     def sums_of(self, steps: NDArray[Any]) -> NDArray[Any]:

@@ -312,6 +312,13 @@ class Scorecard(Description):
             return ("total",)
         return tuple(f"total {label_text(label)}" for label in self.classes)
 
+    @property
+    def points_names(self) -> tuple[str, ...]:
+        """What columns of printed totals are called, beside predictions."""
+        if len(self.classes) == 2:
+            return ("points",)
+        return tuple(f"points {label_text(label)}" for label in self.classes)
+
     @cached_property
     def n_lines(self) -> int:
         """The number of lines with points: those of features that make a difference.

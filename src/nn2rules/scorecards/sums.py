@@ -1,9 +1,13 @@
 """Sums of points in exact arithmetic: what a card is, and how far it reaches."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from nn2rules.space import Domain, Range
 
@@ -11,6 +15,12 @@ Interval: TypeAlias = tuple[Fraction, Fraction]
 """The two ends of what a number may be, both included."""
 
 ZERO = Fraction(0)
+
+_PRODUCT_ERROR = 2.0**-50
+"""More than two roundings in float64 can be off by, as a share of the result."""
+
+_PLAIN_PRODUCTS = 2.0**48
+"""Below this, a product of 64-bit floats has room for the digits behind the point."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +130,35 @@ def rounded(number: Fraction, step: Fraction) -> Fraction:
     ['3', '-2']
     """
     return step * ((number / step + Fraction(1, 2)).__floor__())
+
+
+def rounded_products(rate: Fraction, numbers: NDArray[np.float64]) -> NDArray[Any]:
+    """Return the products of a rate and numbers, rounded to integers, halves up.
+
+    They are exact: where float64 does not tell to which side a product is rounded,
+    fractions do.
+
+    Examples
+    --------
+    >>> rounded_products(Fraction(5), np.array([0.1, 0.3, 0.5])).tolist()
+    [1, 1, 3]
+    """
+    try:
+        top = float(rate)
+    except OverflowError:
+        top = math.inf
+    with np.errstate(over="ignore", invalid="ignore"):  # infinite ones are not sure
+        products = top * numbers
+        shifted = products + 0.5
+        off = (np.abs(products) + 1) * _PRODUCT_ERROR
+        is_sure = np.abs(shifted - np.rint(shifted)) > off
+    is_sure &= np.abs(products) < _PLAIN_PRODUCTS
+    found = np.floor(np.where(is_sure, shifted, 0)).astype(np.int64).astype(object)
+    unsure = np.flatnonzero(~is_sure)
+    distinct, places = np.unique(numbers[unsure], return_inverse=True)
+    exact = [int(rounded(rate * Fraction(x), Fraction(1))) for x in distinct.tolist()]
+    found[unsure] = np.array(exact, object)[places]
+    return found
 
 
 def rounded_up(number: Fraction, step: Fraction) -> Fraction:
