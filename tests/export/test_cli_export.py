@@ -14,10 +14,17 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import nn2rules
+from export.card_cases import card
 from export.cases import case
 from export.executing import check_export
 from nn2rules import cli, datasets
-from nn2rules.export import EXPORTERS, export, options_of
+from nn2rules.export import (
+    EXPORTERS,
+    CardProgram,
+    card_program_of,
+    export,
+    options_of,
+)
 from nn2rules.export.program import program_of
 from nn2rules.export.vectors import vectors_text
 
@@ -306,3 +313,102 @@ def test_classes_of_several_types_stay_what_they_are():
     exec(export(rules, "python"), module)
     assert [module["predict"](row) for row in rows] == [True, "m", 2.5]
     assert "-> float | str | bool | None:" in export(rules, "python")
+
+
+# Scorecards
+
+
+@pytest.fixture
+def card_file(tmp_path):
+    def write(name: str) -> str:
+        path = tmp_path / "card.json"
+        nn2rules.save(card(name), path)
+        return str(path)
+
+    return write
+
+
+CARD_FORMATS = [
+    name for name, form in EXPORTERS.items() if CardProgram.kind in form.writers
+]
+
+
+@pytest.mark.parametrize("name", CARD_FORMATS)
+def test_a_card_is_written_in_every_format(name, card_file, tmp_path):
+    path = tmp_path / f"made{EXPORTERS[name].suffix}"
+    result = run(card_file("whole points"), "-f", name, "-o", str(path))
+    assert result.exit_code == 0, result.output
+    made = export(card("whole points"), name)
+    assert path.read_bytes() == (made.encode() if isinstance(made, str) else made)
+
+
+@pytest.mark.parametrize(
+    ("flags", "options"),
+    [
+        (["--points", "printed"], {"points": "printed"}),
+        (["--between", "nearest"], {"between": "nearest"}),
+        (["--between", "error", "--unknown", "error"], {"between": "error"}),
+        (["--features"], {"features": True}),
+        (["--only", "total", "--dialect", "postgres"], {"only": "total"}),
+        (["--table", "cases", "--features", "--points", "printed"], {"table": "cases"}),
+    ],
+)
+def test_options_of_cards_reach_the_format(flags, options, card_file):
+    result = run(card_file("single"), "-f", "sql", *flags)
+    assert result.exit_code == 0, result.output
+    if "--dialect" in flags:
+        options = options | {"dialect": "postgres"}
+    if "--unknown" in flags:
+        options = options | {"unknown": "error"}
+    if options.get("table"):
+        options = options | {"features": True, "points": "printed"}
+    made = export(card("single"), "sql", **options)
+    assert result.stdout == made
+    assert made != export(card("single"), "sql")
+
+
+@pytest.mark.parametrize(
+    ("name", "flags", "message"),
+    [
+        (
+            "single",
+            ["-f", "prolog"],
+            "'prolog' cannot hold scorecards; expected one of",
+        ),
+        ("single", ["-f", "csv"], "'csv' cannot hold scorecards; expected one of"),
+        ("single", ["-f", "sql", "--uncovered", "error"], "is an option of rules"),
+        ("single", ["-f", "sql", "--unknown", "default"], "has no default class"),
+        ("single", ["-f", "python", "--features"], "has no option 'features'"),
+        (
+            "parts",
+            ["-f", "sql", "--features"],
+            "this one has several columns of points",
+        ),
+        ("three classes", ["-f", "sql"], "give the name of your table (table=)"),
+        (
+            "regions",
+            ["-f", "python", "--between", "nearest"],
+            "'nearest' is for cards without regions",
+        ),
+    ],
+)
+def test_what_a_card_cannot_be_is_one_sentence(name, flags, message, card_file):
+    assert message in refused(card_file(name), *flags)
+
+
+def test_rules_have_no_points(rules):
+    said = refused(rules, "-f", "sql", "--points", "printed")
+    assert "points is an option of scorecards, not of rules" in said
+
+
+def test_vectors_of_a_card_are_written_beside_it(card_file, tmp_path):
+    path = tmp_path / "card.py"
+    flags = ("--tests", "40", "--points", "printed", "--between", "nearest")
+    result = run(card_file("single"), "-f", "python", "-o", str(path), *flags)
+    assert result.exit_code == 0, result.output
+    program = card_program_of(card("single"), points="printed", between="nearest")
+    text = (tmp_path / "card.tests.csv").read_bytes().decode()
+    assert text == vectors_text(program, 40)
+    header, *lines = text.splitlines()
+    assert header.endswith(",prediction,total")
+    assert len(lines) == 40

@@ -47,7 +47,7 @@ def _in_sqlite(made: Any, program: Any, rows: Any) -> Any:
     return in_sql.answers(program, rows, query, has_nan=False)
 
 
-@settings(max_examples=20)
+@settings(max_examples=6)
 @given(any_card, scales, policies, policies)
 def test_any_card_in_sqlite(drawn, points, unknown, between):
     _check(drawn, points, unknown, between, execute=_in_sqlite, dialect="sqlite")

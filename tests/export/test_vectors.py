@@ -1,17 +1,21 @@
 """Test vectors: read back from CSV, rules give the same class and the same rule."""
 
+import math
 import warnings
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from export.card_cases import CARDS, card
 from export.cases import CASES, case
 from export.exportable import exportable
 from nn2rules import Domain, Feature, RuleList, UnknownValueError
+from nn2rules.export.card_program import card_program_of
 from nn2rules.export.program import DEFAULT, NO_PREDICTION, UNPROVED, program_of
 from nn2rules.export.vectors import vectors_of, vectors_text
 from nn2rules.files import read_table
+from nn2rules.space import Range
 
 policies = st.sampled_from(["none", "default", "error"])
 
@@ -84,3 +88,36 @@ def test_a_gap_that_csv_cannot_hold_is_left_out():
     rows = [row for row, _ in vectors_of(program_of(rules), 50)]
     assert {row["a"] for row in rows} == {"", "x", "unlisted", "missing"}
     assert None in {row["b"] for row in rows}
+
+
+@pytest.mark.parametrize("points", ["fine", "printed"])
+@pytest.mark.parametrize("name", CARDS)
+def test_vectors_of_a_card_have_pairs_next_to_a_change(name, points):
+    """Some numbers are the last of a class, and some the first of the next one."""
+    program = card_program_of(card(name), points=points)
+    vectors = vectors_of(program, 64)
+    assert vectors == vectors_of(program, 64)
+    sides = set()
+    for row, prediction in vectors:
+        assert prediction == program.predict(row)
+        for column in program.columns:
+            cell = row[column.name]
+            if prediction.label is None or not isinstance(column.feature, Range):
+                continue
+            if cell is None or not _is_inside(cell, column):
+                continue
+            for side in (-1, 1):
+                beside = cell + side
+                if not column.whole:
+                    beside = math.nextafter(cell, side * math.inf)
+                if not _is_inside(beside, column):
+                    continue
+                other = program.predict({**row, column.name: beside})
+                if other.label != prediction.label:
+                    sides.add(side)
+    assert sides == {-1, 1}
+
+
+def _is_inside(number, column):
+    low, high = column.feature.limits
+    return low <= number <= high

@@ -317,6 +317,23 @@ class CardProgram(Program):
                 return self._scored(totals, self._label(region, totals))
         return self._scored([], None)
 
+    def distance(self, cells: Sequence[Value]) -> float:
+        """Return how far the totals of known cells are from a change of the class.
+
+        It is counted in units; infinite if no total decides.
+        """
+        counted, of = self.counted(cells), self.of
+        for region in self.regions:
+            if all(
+                form.at(counted, of) >= of(least) for form, least in region.conditions
+            ):
+                totals = sorted(float(form.at(counted, of)) for form in region.totals)
+                if region.margin is not None:
+                    return totals[-1] - totals[-2]
+                ends = [abs(totals[0] - float(cut.middle)) for cut in region.cuts]
+                return min(ends, default=math.inf)
+        return 0.0
+
     def counted(self, cells: Sequence[Value]) -> list[Any]:
         """Return what each part counts for known cells."""
         of = self.of

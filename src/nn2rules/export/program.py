@@ -140,16 +140,20 @@ class Program(ABC):
         """Where the values of each column begin in a box, and the end of the last."""
         return [0, *accumulate(len(column.feature) for column in self.columns)]
 
+    def cells_of(self, row: Mapping[str, Value]) -> list[Value]:
+        """Return the cells of a row, one for each column; None if missing."""
+        return [
+            None if row[column.name] in column.gaps else row[column.name]
+            for column in self.columns
+        ]
+
     def predict(self, row: Mapping[str, Value]) -> Prediction | None:
         """Return the prediction for a row; its cells are of the kinds of their columns.
 
         Every exported program does the same; None means an error.
         """
         assert self.columns, "only a program with columns predicts"
-        cells = [
-            None if row[column.name] in column.gaps else row[column.name]
-            for column in self.columns
-        ]
+        cells = self.cells_of(row)
         if not all(map(Column.knows, self.columns, cells)):
             return self.outside
         return self.predict_known(cells)

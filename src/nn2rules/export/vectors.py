@@ -9,6 +9,7 @@ from itertools import count, islice
 import numpy as np
 from numpy.typing import NDArray
 
+from nn2rules.export.card_program import CardProgram
 from nn2rules.export.cells import LARGEST
 from nn2rules.export.columns import Column
 from nn2rules.export.program import Prediction, Program
@@ -121,6 +122,7 @@ Codes = NDArray[np.int64]
 
 _TURN = 8  # of this many rows, one is drawn anywhere and one is outside the domain
 _TRIES = (16, 256)  # inputs of a rule to try, until no rule before it covers one
+_CANDIDATES = 16  # inputs, of which the one is taken that is closest to a change
 _STEPS = 100_000  # of the search for such an input, where drawing finds none
 
 
@@ -133,6 +135,10 @@ def vectors_of(program: Program, n_rows: int) -> list[tuple[Row, Prediction | No
     turns. Numbers are at the ends of bins as often as between. Cells that a CSV file
     cannot distinguish from others are left out. The same program gives the same
     vectors.
+
+    Of a scorecard, every second input is close to where the prediction changes. If a
+    number alone changes it, the number is the last before the change, or the first
+    after it.
     """
     drawn = _Drawing(program, np.random.default_rng(0)).rows()
     return [(row, program.predict(row)) for row in islice(drawn, n_rows)]
@@ -155,11 +161,48 @@ class _Drawing:
                 self._anywhere(1)[0] if is_free else self._determined(rule % n_rules)
             )
             row = self._row(codes)
+            if isinstance(self.program, CardProgram) and turn % 2 and not is_off:
+                row = self._close(self.program, after=bool(turn // 2 % 2))
             if is_off:
                 name, cell = self._unknown_cells[stranger % len(self._unknown_cells)]
                 row[name] = cell
             rule, stranger = rule + (not is_free), stranger + is_off
             yield row
+
+    def _close(self, program: CardProgram, *, after: bool) -> Row:
+        """Draw an input that is close to where the prediction changes."""
+
+        def distance(row: Row) -> float:
+            return program.distance(program.cells_of(row))
+
+        rows = map(self._row, self._anywhere(_CANDIDATES))
+        row = min(rows, key=distance)
+        for place in self.draw.permutation(len(program.columns)).tolist():
+            column = program.columns[place]
+            if isinstance(column.feature, Range):
+                ends = self._change(row, column)
+                if ends is not None:
+                    return {**row, column.name: ends[after]}
+        return row
+
+    def _change(self, row: Row, column: Column) -> tuple[Value, Value] | None:
+        """Return two numbers of a range, next to each other, of different labels."""
+
+        def label(number: float) -> Value:
+            found = self.program.predict({**row, column.name: plain_number(number)})
+            return None if found is None else found.label
+
+        assert isinstance(column.feature, Range), "only ranges have limits"
+        low, high = map(float, column.feature.limits)
+        first = label(low)
+        if label(high) == first:
+            return None
+        while True:
+            middle = low + (high - low) / 2
+            middle = float(math.floor(middle)) if column.whole else middle
+            if not low < middle < high:
+                return plain_number(low), plain_number(high)
+            low, high = (middle, high) if label(middle) == first else (low, middle)
 
     @cached_property
     def _cells(self) -> list[list[list[Value]]]:
