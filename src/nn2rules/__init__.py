@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from nn2rules.extraction.influence import influences
     from nn2rules.extraction.proofs import write_proofs
     from nn2rules.files import load, load_rules, save
-    from nn2rules.learn import ReadableClassifier, RuleListClassifier
+    from nn2rules.learn import ReadableClassifier, RuleListClassifier, summarize
     from nn2rules.models import load_model, read_network
     from nn2rules.monitoring import monitor
     from nn2rules.network.layer import Layer
@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from nn2rules.space.conditions import Condition
     from nn2rules.space.domain import Domain
     from nn2rules.space.feature import Feature
+    from nn2rules.summaries import Summary
     from nn2rules.version import __version__
 
 __all__ = [
@@ -96,6 +97,7 @@ __all__ = [
     "RuleListClassifier",
     "Scorecard",
     "SpecialValueWarning",
+    "Summary",
     "UncoveredRowsError",
     "UncoveredRowsWarning",
     "UndecidedError",
@@ -122,6 +124,7 @@ __all__ = [
     "paper",
     "read_network",
     "save",
+    "summarize",
     "verify",
     "write_proofs",
 ]
@@ -137,7 +140,7 @@ _HOMES = {
     "errors": [name for name in __all__ if name.endswith(("Error", "Warning"))],
     "extraction": ["extract", "influences", "write_proofs"],
     "files": ["load", "load_rules", "save"],
-    "learn": ["ReadableClassifier", "RuleListClassifier"],
+    "learn": ["ReadableClassifier", "RuleListClassifier", "summarize"],
     "models": ["load_model", "read_network"],
     "monitoring": ["monitor"],
     "network": ["Layer", "Network"],
@@ -149,6 +152,7 @@ _HOMES = {
     "rules": ["Rule", "RuleList"],
     "scorecards": ["Scorecard"],
     "space": ["Condition", "Domain", "Feature"],
+    "summaries": ["Summary"],
     "version": ["__version__"],
 }
 _MODULES = {"claims": "questions.claims", "paper": "extraction.paper"}

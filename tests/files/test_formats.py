@@ -41,7 +41,8 @@ from strategies import (
 )
 
 KNOWN = (
-    'expected one of "nn2rules-network/1", "nn2rules-rules/1", "nn2rules-scorecard/1"'
+    'expected one of "nn2rules-network/1", "nn2rules-rules/1", '
+    '"nn2rules-scorecard/1", "nn2rules-summary/1"'
 )
 FEATURES = [
     {"name": "color", "values": ["red", "yellow"]},
@@ -780,7 +781,8 @@ def test_permissions(tmp_path):
 
 
 def test_every_format_has_its_reader():
-    known = {NETWORK["format"], RULES["format"], "nn2rules-scorecard/1"}
+    known = {NETWORK["format"], RULES["format"]}
+    known |= {"nn2rules-scorecard/1", "nn2rules-summary/1"}
     assert set(files.loading._READERS) == known
 
 

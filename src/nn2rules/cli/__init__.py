@@ -23,6 +23,7 @@ from nn2rules.cli import (
     neurons,
     predict,
     report,
+    summarize,
     train,
     verify,
 )
@@ -42,6 +43,7 @@ COMMANDS = (
     monitor,
     export,
     train,
+    summarize,
     neurons,
     demo,
     doctor,

@@ -27,6 +27,7 @@ from nn2rules.network import Network
 from nn2rules.rules import RuleList
 from nn2rules.scorecards import Scorecard
 from nn2rules.space import Domain
+from nn2rules.summaries import Summary
 
 _FILE = "A network or rules (.json, .csv, .xlsx), or a model as for extract."
 
@@ -122,4 +123,6 @@ def _loaded(
 def _classifier(path: Path) -> Network | RuleList:
     """Read a network or rules; a scorecard is compared as its network."""
     loaded = nn2rules.load(path)
+    if isinstance(loaded, Summary):
+        loaded = loaded.card
     return loaded.network if isinstance(loaded, Scorecard) else loaded

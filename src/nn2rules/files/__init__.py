@@ -1,11 +1,11 @@
 """Files: inputs are validated when read, outputs are written completely or not at all.
 
-`loading` reads and writes networks, rules and scorecards as JSON: `network_json`,
-`rules_json` and `scorecard_json`, which share `domain_json` and `json_node`; the
-formats are described in `docs/reference/formats.md`. `decision_tables` are rules that
-people edit. `tables` reads rows of users from CSV, Parquet (`parquet`) and Excel files
-(`workbook`). `safe_files` opens and writes all of them. Imports `scorecards`, `rules`,
-`network`, `language` and `space`.
+`loading` reads and writes networks, rules, scorecards and summaries as JSON:
+`network_json`, `rules_json`, `scorecard_json` and `summary_json`, which share
+`domain_json` and `json_node`; the formats are described in `docs/reference/formats.md`.
+`decision_tables` are rules that people edit. `tables` reads rows of users from CSV,
+Parquet (`parquet`) and Excel files (`workbook`). `safe_files` opens and writes all of
+them. Imports `summaries`, `scorecards`, `rules`, `network`, `language` and `space`.
 """
 
 from nn2rules.files.decision_tables import (
@@ -47,6 +47,7 @@ from nn2rules.files.safe_files import (
     write_bytes,
     write_text,
 )
+from nn2rules.files.summary_json import summary_object
 from nn2rules.files.tables import (
     PARQUET,
     Table,
@@ -91,6 +92,7 @@ __all__ = [
     "schema",
     "set_text",
     "size_text",
+    "summary_object",
     "table_text",
     "to_json",
     "uninterrupted",

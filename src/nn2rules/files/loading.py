@@ -1,16 +1,17 @@
-"""Networks, rules and scorecards from files, and to files."""
+"""Networks, rules, scorecards and summaries from files, and to files."""
 
 import json
 import os
 from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from nn2rules.errors import FormatError, Nn2RulesError, UnsupportedModelError
 from nn2rules.files import network_json as network_format
 from nn2rules.files import rules_json as rules_format
 from nn2rules.files import scorecard_json as scorecard_format
+from nn2rules.files import summary_json as summary_format
 from nn2rules.files.decision_tables import (
     is_book,
     rules_of_book,
@@ -22,19 +23,23 @@ from nn2rules.files.safe_files import decoded, read_small, write_text
 from nn2rules.network import Network
 from nn2rules.rules import RuleList
 from nn2rules.scorecards import Scorecard
+from nn2rules.summaries import Summary
 
-_READERS: dict[str, Callable[[Node], Network | RuleList | Scorecard]] = {
+Loaded: TypeAlias = Network | RuleList | Scorecard | Summary
+
+_READERS: dict[str, Callable[[Node], Loaded]] = {
     network_format.FORMAT: network_format.network_from_node,
     rules_format.FORMAT: rules_format.rules_from_node,
     scorecard_format.FORMAT: scorecard_format.scorecard_from_node,
+    summary_format.FORMAT: summary_format.summary_from_node,
 }
 
 _ZIP = b"PK\x03\x04"  # how archives begin, Excel files among them
 _WORKBOOK = b"xl/workbook.xml"
 
 
-def load(path: str | os.PathLike[str]) -> Network | RuleList | Scorecard:
-    """Read a network, a rule list or a scorecard from a file.
+def load(path: str | os.PathLike[str]) -> Loaded:
+    """Read a network, a rule list, a scorecard or a summary from a file.
 
     Parameters
     ----------
@@ -56,9 +61,7 @@ def load(path: str | os.PathLike[str]) -> Network | RuleList | Scorecard:
     return _loaded(path, is_named=is_table(path))
 
 
-def _loaded(
-    path: str | os.PathLike[str], *, is_named: bool
-) -> Network | RuleList | Scorecard:
+def _loaded(path: str | os.PathLike[str], *, is_named: bool) -> Loaded:
     """Read a file; a decision table by its content, or by its name."""
     data = read_small(path)  # once: it may be a pipe
     is_excel = _has_suffix(path, ".xlsx") or _WORKBOOK in data
@@ -97,6 +100,7 @@ def load_network(path: str | os.PathLike[str]) -> Network:
     network = _loaded(path, is_named=False)
     if not isinstance(network, Network):
         what = "a scorecard" if isinstance(network, Scorecard) else "rules"
+        what = "a summary" if isinstance(network, Summary) else what
         raise FormatError(f"{path}: this file contains {what}, expected a network")
     return network
 
@@ -139,11 +143,16 @@ def load_description(path: str | os.PathLike[str]) -> RuleList | Scorecard:
             f"{path}: this file contains a network, expected rules or a scorecard; use "
             f"nn2rules extract to extract them"
         )
+    if isinstance(description, Summary):
+        raise FormatError(
+            f"{path}: this file contains a summary, which is not an exact description; "
+            f"expected rules or a scorecard"
+        )
     return description
 
 
-def from_json(text: str) -> Network | RuleList | Scorecard:
-    """Read a network, a rule list or a scorecard from JSON text."""
+def from_json(text: str) -> Loaded:
+    """Read a network, a rule list, a scorecard or a summary from JSON text."""
     document = parse_json(text)
     known = ", ".join(f'"{name}"' for name in _READERS)
     if not isinstance(document.value, dict) or "format" not in document:
@@ -154,22 +163,24 @@ def from_json(text: str) -> Network | RuleList | Scorecard:
     return _READERS[name](document)
 
 
-def to_json(value: Network | RuleList | Scorecard) -> str:
-    """Write any of the three as JSON text; reading it gives an equal one."""
+def to_json(value: Loaded) -> str:
+    """Write any of the four as JSON text; reading it gives an equal one."""
     if isinstance(value, Network):
         return network_format.network_to_json(value)
     if isinstance(value, Scorecard):
         return scorecard_format.scorecard_to_json(value)
+    if isinstance(value, Summary):
+        return summary_format.summary_to_json(value)
     if not isinstance(value, RuleList):
         raise UnsupportedModelError(
-            f"a Network, a RuleList or a Scorecard can be saved, not a "
+            f"a Network, a RuleList, a Scorecard or a Summary can be saved, not a "
             f"{type(value).__name__}"
         )
     return rules_format.rules_to_json(value)
 
 
-def save(value: Network | RuleList | Scorecard, path: str | os.PathLike[str]) -> None:
-    """Write any of the three to a file, whole or not at all."""
+def save(value: Loaded, path: str | os.PathLike[str]) -> None:
+    """Write any of the four to a file, whole or not at all."""
     write_text(path, to_json(value))
 
 

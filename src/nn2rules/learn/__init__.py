@@ -1,8 +1,9 @@
-"""LEARN: scikit-learn classifiers that are trained together with their rules.
+"""LEARN: classifiers that are trained together with their rules, and summaries.
 
-`readable_classifier` trains small networks with short exact rule lists (`training`);
-`rule_list_classifier` wraps another classifier and predicts with its rules. `tabular`
-reads their frames and arrays. Needs scikit-learn. May import any room below.
+`readable_classifier` trains small networks with scorecards or short exact rule lists
+(`training`); `rule_list_classifier` wraps another classifier and predicts with its
+rules; `summarize` trains a small scorecard that imitates a model. `tabular` reads
+frames and arrays. Needs scikit-learn. May import any room below.
 """
 
 from nn2rules.errors import MissingExtraError
@@ -14,5 +15,6 @@ except ModuleNotFoundError:
 
 from nn2rules.learn.readable_classifier import ReadableClassifier
 from nn2rules.learn.rule_list_classifier import RuleListClassifier
+from nn2rules.learn.summarize import summarize
 
-__all__ = ["ReadableClassifier", "RuleListClassifier"]
+__all__ = ["ReadableClassifier", "RuleListClassifier", "summarize"]

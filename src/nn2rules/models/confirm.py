@@ -314,8 +314,9 @@ def _spelled(usual: Rows, name: str, cell: object) -> Iterator[Rows]:
         )
     except Exception:  # noqa: BLE001  each library has its own errors
         return
-    column = pd.Series([cell] * len(frame), dtype=object, index=frame.index)
-    yield frame.assign(**{name: column})
+    frame = frame.copy()  # not `assign`, which has no column called self
+    frame[name] = pd.Series([cell] * len(frame), dtype=object, index=frame.index)
+    yield frame
 
 
 def _outputs(outputs: Outputs, rows: Rows) -> NDArray[Any] | None:

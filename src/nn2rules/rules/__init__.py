@@ -45,6 +45,7 @@ from nn2rules.rules.volume import covered
 from nn2rules.rules.wording import (
     classes_text,
     coverage_of,
+    is_summary,
     order_text,
     origin_warnings,
     otherwise_text,
@@ -83,6 +84,7 @@ __all__ = [
     "influence_rows",
     "is_counted",
     "is_exact",
+    "is_summary",
     "is_whole_domain",
     "label_positions",
     "n_agreeing",

@@ -172,7 +172,9 @@ def overfitting_warnings(rules: "RuleList") -> list[str]:
         f"POSSIBLE OVERFITTING: each rule determines only {n_covered / len(rules):.1f} "
         f"rows on average; no short exact rule set was found. Training differently may "
         f"help: early stopping, a larger alpha, fewer units or binned numbers; "
-        f"nn2rules.ReadableClassifier (nn2rules train) trains networks with few rules"
+        f"nn2rules.ReadableClassifier (nn2rules train) trains networks with few rules, "
+        f"and nn2rules.summarize(model, data) (nn2rules summarize) makes a short "
+        f"summary, which is not exact"
     ]
 
 
@@ -181,11 +183,29 @@ def origin_warnings(origin: object) -> list[str]:
     if not isinstance(origin, Mapping):
         return []
     return [
+        *_summary(origin),
         *_unlisted_values(origin),
         *_missing_spellings(origin),
         *_rounding(origin),
         *_probed_steps(origin),
     ]
+
+
+def is_summary(origin: object) -> bool:
+    """Tell whether a network was trained to imitate a model, which it is not."""
+    return isinstance(origin, Mapping) and "summary_of" in origin
+
+
+def _summary(origin: Mapping[str, Any]) -> list[str]:
+    """Say that a network only imitates a model, and how well."""
+    if not is_summary(origin):
+        return []
+    rows, text = origin.get("unseen_rows"), origin.get("unseen_rows_text")
+    measured = ""
+    if isinstance(rows, int) and isinstance(text, str):
+        measured = f": agrees with the model on {text} of unseen rows"
+        measured += f" ({count(rows, 'row')})"
+    return [f"Summary, not an exact description{measured}"]
 
 
 def _unlisted_values(origin: Mapping[str, Any]) -> list[str]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from nn2rules.language import count, label_text, quoted, share
 from nn2rules.output import Document, Grid, Heading, Paragraph, Part, Section
-from nn2rules.rules import certificate_of, origin_warnings
+from nn2rules.rules import certificate_of, is_summary, origin_warnings
 from nn2rules.scorecards.lines import CardLine, lines_of
 from nn2rules.scorecards.number_bins import Bins
 from nn2rules.scorecards.numbers import number_text
@@ -49,6 +49,10 @@ class _Page:
         self.lines = lines_of(card.domain)
         self.labels = [label_text(label) for label in card.classes]
         self.is_parts = bool(card.upper) and not is_one_unit(card)
+        # A summary proves nothing about the model that it imitates.
+        self.is_summary = is_summary(certificate_of(card).model)
+        self.proved = "" if self.is_summary else " (proved)"
+        self.subject = "summary" if self.is_summary else "model"
 
     def head(self) -> tuple[Part, ...]:
         """Return what is above the lines: what it is, and what is proved."""
@@ -66,12 +70,14 @@ class _Page:
                 "Covers every input whose values appear below or lie in the ranges "
                 "given. "
             )
-            text += (
-                "Points are rounded; predictions marked “proved” are certain to be "
-                "those of the model."
-                if is_rounded
-                else "Points are exact: they add up to the score of the model."
-            )
+            if not is_rounded:
+                text += "Points are exact: they add up to the score of the "
+                text += f"{self.subject}."
+            elif self.is_summary:
+                text += "Points are rounded."
+            else:
+                text += "Points are rounded; predictions marked “proved” are certain "
+                text += "to be those of the model."
             parts.append(Paragraph(text))
         counts = known.class_rows
         if counts is not None and known.rows:
@@ -80,7 +86,7 @@ class _Page:
                 for label, number in zip(self.labels, counts, strict=True)
             ]
             shares = f"{', '.join(first)} and {last}"
-            text = f"The model predicts {shares} of {count(known.rows, 'row')}"
+            text = f"The {self.subject} predicts {shares} of {count(known.rows, 'row')}"
             if known.labels_agree is not None:
                 agree = share(known.labels_agree, known.rows)
                 text += f"; its accuracy on these rows is {agree}"
@@ -324,13 +330,13 @@ class _Page:
         """Say what is predicted in a region, in a line or a few."""
         labels = self.labels
         if not region.totals:
-            return [f"predict {labels[region.classes[0]]} (proved)"]
+            return [f"predict {labels[region.classes[0]]}{self.proved}"]
         if region.at_least is not None and region.at_most is not None:
             return [
                 f"total = {self._terms(region.totals[0].weights, Fraction(0))}",
                 f"total of at least {number_text(region.at_least)}: predict "
                 f"{labels[1]}, at most {number_text(region.at_most)}: predict "
-                f"{labels[0]} (proved)",
+                f"{labels[0]}{self.proved}",
             ]
         assert region.margin is not None, "several totals have a margin"
         return [
@@ -339,7 +345,7 @@ class _Page:
                 for label, form in zip(labels, region.totals, strict=True)
             ),
             f"predict the class with the largest total, if it is ahead of all others "
-            f"by at least {number_text(region.margin)} (proved)",
+            f"by at least {number_text(region.margin)}{self.proved}",
         ]
 
     def _formula(self, place: int) -> str:
@@ -368,23 +374,23 @@ class _Page:
             margin = number_text(table.margin)
             return [
                 "Subtract the second largest total from the largest.",
-                f"At least {margin}: predict the class of the largest (proved).",
+                f"At least {margin}: predict the class of the largest{self.proved}.",
                 f"Less: {_TOO_CLOSE}",
             ]
         if not table.cut_offs:
-            return [f"Every total: predict {labels[table.lowest_class]} (proved)."]
+            return [f"Every total: predict {labels[table.lowest_class]}{self.proved}."]
         texts, last = [], None
         for cut in reversed(table.cut_offs):
             upper = "" if last is None else f", at most {number_text(last.at_most)}"
             texts.append(
                 f"Total of at least {number_text(cut.at_least)}{upper}: predict "
-                f"{labels[cut.above]} (proved)."
+                f"{labels[cut.above]}{self.proved}."
             )
             last = cut
         assert last is not None, "there are cut-offs"
         texts.append(
             f"Total of at most {number_text(last.at_most)}: predict "
-            f"{labels[last.below]} (proved)."
+            f"{labels[last.below]}{self.proved}."
         )
         if any(
             _is_wide(cut.at_least, cut.at_most, table.step) for cut in table.cut_offs

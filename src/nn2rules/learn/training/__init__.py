@@ -5,7 +5,8 @@ their answers (`net`), and questions are pruned one by one (`stages`). What rema
 each stage becomes a network with its rules (`rule_path`, `rule_lists`). A scorecard
 needs no hidden units (`additive`), but integer points (`points`, `card_path`). Both
 make the path (`path`). `learning` has what both start from, and `targets` what they
-should predict. `peers` measures other models on the same folds.
+should predict. `peers` measures other models on the same folds. A `student` imitates a
+model, for summaries.
 """
 
 from nn2rules.learn.training.card_path import learn_cards
