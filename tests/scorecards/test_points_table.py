@@ -182,7 +182,8 @@ def test_scales_that_a_model_does_not_have():
     )
     with pytest.raises(OptionError, match="hidden unit"):
         one.scaled(points_to_double_odds=20)
-    assert "every total means yes" in one.scaled(minimum=0, maximum=100).text().lower()
+    page = one.scaled(minimum=0, maximum=100).text()
+    assert "Every total: predict yes" in page
 
 
 @pytest.mark.parametrize("seed", range(6))
