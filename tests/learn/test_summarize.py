@@ -214,6 +214,11 @@ def test_a_model_that_always_predicts_the_same():
 def test_bad_input(network, rows):
     with pytest.raises(RowsError, match="data has 2 rows; a summary needs at least 10"):
         nn2rules.summarize(network, rows[:2])
+    with pytest.raises(RowsError, match="data has 0 rows"):
+        nn2rules.summarize(network, [])
+    for wrong in (5, np.zeros((20, 6))):
+        with pytest.raises(RowsError):
+            nn2rules.summarize(network, wrong)
     with pytest.raises(RowsError, match="every column has the same value"):
         nn2rules.summarize(network, rows[:1] * 20)
     for wrong in (1, 0, 2.5, "many"):

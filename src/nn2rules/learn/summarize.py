@@ -219,7 +219,8 @@ def _teacher_of(model: object, data: Rows, options: dict[str, Any]) -> _Teacher:
     """Read a model, or ask it by its own methods."""
     if data is None:
         raise OptionError("data is missing: a summary is made for rows")
-    n_rows = len(cells_of(data, column_names(data)[:1])[0]) if len(data) else 0
+    listed = cells_of(data, column_names(data)[:1])
+    n_rows = len(listed[0]) if listed else 0
     if n_rows < _FEWEST_ROWS:
         raise RowsError(
             f"data has {n_rows} rows; a summary needs at least {_FEWEST_ROWS}, better "
