@@ -26,6 +26,7 @@ from nn2rules import (
     Scorecard,
     UnknownValueError,
 )
+from nn2rules.errors import UndecidedError
 from nn2rules.export import predict_file
 from nn2rules.export.card_program import CardProgram, card_program_of
 
@@ -189,6 +190,18 @@ def test_mistakes_are_one_sentence(tmp_path):
     pq.write_table(pa.table({"color": ["red"]}), path)
     with pytest.raises(RowsError, match="the feature 'weight' is missing"):
         predict_file(_tomatoes(), path, out)
+    assert [each.name for each in tmp_path.iterdir()] == ["r.parquet"]
+
+
+def test_a_row_that_cannot_be_decided_is_told(tmp_path, monkeypatch):
+    def refuse(*_: Any) -> Any:
+        raise UndecidedError({"color": "red"})
+
+    path = tmp_path / "r.parquet"
+    pq.write_table(pa.table({"color": ["red"], "weight": [60.0]}), path)
+    monkeypatch.setattr(Scorecard, "predictions", refuse)
+    with pytest.raises(UndecidedError):
+        predict_file(_tomatoes(), path, tmp_path / "out.parquet")
     assert [each.name for each in tmp_path.iterdir()] == ["r.parquet"]
 
 
