@@ -150,7 +150,7 @@ def by_hand(table, codes, amounts, *, rounds):
     """Work out the totals of one input from the printed points, with a pencil.
 
     Numbers are multiplied with points per unit, or with ``rounds`` None have those of
-    their bin, if there are bins.
+    their bin, if there are bins. Halves go up with ``rounds`` "up", as the page says.
     """
     step = Fraction(1, 10**table.scale.digits)
     counted = []
@@ -163,7 +163,9 @@ def by_hand(table, codes, amounts, *, rounds):
                 points = column.bins[index][bin_of(bins, float(amounts[index]))]
             elif is_number and codes[index] == 0:
                 points *= Fraction(float(amounts[index]))
-                if rounds:
+                if rounds == "up":
+                    points = step * (points / step + Fraction(1, 2)).__floor__()
+                elif rounds:
                     points = step * round(points / step)  # halves to the even number
             total += points
         if column.below is not None and total < 0:
@@ -177,6 +179,31 @@ def by_hand(table, codes, amounts, *, rounds):
         total.start + sum(w * c for w, c in zip(total.weights, counted, strict=True))
         for total in table.totals
     ]
+
+
+def region_by_hand(table, points):
+    """Return the class that printed regions state for sums of parts, and the totals.
+
+    The class is -1, and there are no totals, where none is stated.
+    """
+
+    def value(form):
+        return sum(w * own for w, own in zip(form.weights, points, strict=True))
+
+    for region in table.regions:
+        if not all(value(form) >= least for form, least in region.conditions):
+            continue
+        if not region.totals:
+            return region.classes[0], []
+        if region.margin is None:
+            total = value(region.totals[0])
+            is_first = total <= region.at_most
+            return (1 if total >= region.at_least else 0 if is_first else -1), [total]
+        totals = [value(form) + form.start for form in region.totals]
+        best = totals.index(max(totals))
+        rest = max(total for place, total in enumerate(totals) if place != best)
+        return (best if totals[best] - rest >= region.margin else -1), totals
+    return -1, []
 
 
 def stated(table, totals):

@@ -21,6 +21,7 @@ from random_cards import (
     by_hand,
     deep_network,
     inputs_near,
+    region_by_hand,
     scales,
     small_networks,
     stated,
@@ -50,6 +51,58 @@ def test_a_printed_cut_off_is_never_wrong(data, seed):
         for rounds in (True, False, None):
             shown = stated(table, by_hand(table, codes[row], own, rounds=rounds))
             assert shown in (None, expected[row])
+
+
+@settings(deadline=None, max_examples=80)
+@given(
+    small_networks(),
+    st.sampled_from([1.0, -7.0, 1e9, 2.0**45, 1e20]),
+    st.integers(0, 6),
+    st.sampled_from([None, None, 4]),
+    st.integers(0, 2**32),
+)
+def test_totals_equal_those_in_fractions(network, factor, digits, bins, seed):
+    card = Scorecard.from_network(network).replace(
+        scale=Scale(factor, None, digits, bins)
+    )
+    table = card.table
+    codes, amounts = inputs_near(network, np.random.default_rng(seed), 20)
+    rounds = "up" if bins is None else None
+    expected = [
+        by_hand(table, codes[row], own, rounds=rounds)
+        for row, own in enumerate([None] * len(codes) if amounts is None else amounts)
+    ]
+    sums = table.sums_at(codes, amounts)
+    assert (sums == table.sums_of(table.steps_of(codes, amounts))).all()
+    totals = (table.totals_of(sums).astype(object) * table.step).tolist()
+    assert totals == expected
+    found = card.totals_codes(codes, amounts)
+    is_whole = all(total.denominator == 1 for row in expected for total in row)
+    assert found.tolist() == [
+        [int(total) if is_whole else float(total) for total in row] for row in expected
+    ]
+    assert table.predict_codes(codes, amounts).tolist() == [
+        -1 if each is None else each for each in (stated(table, t) for t in expected)
+    ]
+
+
+@pytest.mark.parametrize("factor", [1.0, 3e4, 2.0**40, 1e25])
+@pytest.mark.parametrize("digits", [0, 2])
+@pytest.mark.parametrize("classes", [("no", "yes"), ("a", "b", "c")])
+def test_regions_are_read_as_in_fractions(factor, digits, classes):
+    rng = np.random.default_rng(digits)
+    network = deep_network(rng, (3, 2), classes)
+    card = Scorecard.from_network(network, regions=regions_of(network, 500))
+    card = card.replace(scale=Scale(factor, None, digits))
+    table = card.table
+    codes, amounts = inputs_near(network, rng)
+    sums = table.sums_at(codes, amounts).astype(object) * table.step
+    read = [region_by_hand(table, points) for points in sums.tolist()]
+    assert table.predict_codes(codes, amounts).tolist() == [label for label, _ in read]
+    n_totals = 1 if len(classes) == 2 else 3
+    expected = [totals or [Fraction(-1)] * n_totals for _, totals in read]
+    found = np.nan_to_num(card.totals_codes(codes, amounts), nan=-1.0)
+    assert found.tolist() == [[float(total) for total in row] for row in expected]
 
 
 @settings(deadline=None, max_examples=60)

@@ -23,6 +23,6 @@ rates = st.builds(Fraction, st.integers(-(10**40), 10**40), bottoms) | finite.ma
 @example(Fraction(1, 10**400), [1e308])
 @example(Fraction(7, 2), [1e308, 3.0, -3.0])
 def test_products_are_rounded_as_fractions_are(rate, numbers):
-    found = rounded_products(rate, np.array(numbers, np.float64)).tolist()
+    found = rounded_products(rate, np.array(numbers, np.float64))
     assert found == [rounded(rate * Fraction(x), Fraction(1)) for x in numbers]
     assert all(type(each) is int for each in found)

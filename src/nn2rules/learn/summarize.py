@@ -602,7 +602,7 @@ def _proved_cut_offs(model: Network, card: Scorecard) -> tuple[ProvedCutOff, ...
     if (card.domain.encode(rows, unknown="mark") < 0).any():
         return ()
     own = card.domain.inputs_of(rows)
-    totals = table.totals_of(table.sums_of(table.steps_of(*own)))[:, 0]
+    totals = table.totals_of(table.sums_at(*own))[:, 0].astype(object)
     truth, predicted = model.predict_codes(codes), card.predict_codes(*own)
     [cut] = table.cut_offs
     found = []

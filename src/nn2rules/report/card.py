@@ -120,7 +120,7 @@ def _reasons(subject: Subject, card: Scorecard) -> Grid | None:
         return None
     first = np.unique(rows.places, return_index=True)[1]
     inputs = rows.codes[first], None if rows.numbers is None else rows.numbers[first]
-    totals = table.totals_of(table.sums_of(table.steps_of(*inputs)))[:, 0]
+    totals = table.totals_of(table.sums_at(*inputs))[:, 0]
     order = first[np.argsort(totals, kind="stable")]
     steps = np.linspace(0, len(order) - 1, min(_MOST_REASONED, len(order)))
     chosen = order[np.unique(steps.astype(int))]

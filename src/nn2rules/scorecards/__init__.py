@@ -41,15 +41,14 @@ from nn2rules.scorecards.boundaries import is_monotonic
 from nn2rules.scorecards.digits import default_table
 from nn2rules.scorecards.lines import CardLine, lines_of
 from nn2rules.scorecards.numbers import number_text
-from nn2rules.scorecards.printed_card import (
-    TOO_CLOSE,
-    Column,
-    CutOff,
-    PointsTable,
-    Total,
-)
+from nn2rules.scorecards.printed_card import Column, CutOff, PointsTable, Total
 from nn2rules.scorecards.reasons import Reason
-from nn2rules.scorecards.regions import MOST_REGIONS, CardRegion, regions_of
+from nn2rules.scorecards.regions import (
+    MOST_REGIONS,
+    TOO_CLOSE,
+    CardRegion,
+    regions_of,
+)
 from nn2rules.scorecards.scale import Scale
 from nn2rules.scorecards.scorecard import Card, Contributions, Profile, Scorecard
 

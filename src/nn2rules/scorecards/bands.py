@@ -4,6 +4,7 @@ The edges of bands are round numbers. Where a cut-off is near one, it takes its 
 so that a band has one prediction wherever points prove it.
 """
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.scorecards.numbers import number_text
+from nn2rules.scorecards.whole_arrays import whole_array
 
 if TYPE_CHECKING:
     from nn2rules.scorecards.scorecard import Scorecard
@@ -84,10 +86,14 @@ def bands_of(
     table = card.table
     if table.regions or len(table.totals) != 1 or not len(codes):
         return ()
-    totals = table.totals_of(table.sums_of(table.steps_of(codes, numbers)))[:, 0]
+    whole, denominator = table.whole_totals(table.sums_at(codes, numbers))
+    totals = whole[:, 0]
+    extremes = totals.min(), totals.max()
+    low, high = (Fraction(int(end), denominator) for end in extremes)
     cut_offs = [cut_off.at_least / table.step for cut_off in table.cut_offs]
-    edges = _edges(min(totals), max(totals), cut_offs)
-    places = np.searchsorted(np.array(edges, object), totals, side="right")
+    edges = _edges(low, high, cut_offs)
+    starts = whole_array([math.ceil(edge * denominator) for edge in edges])
+    places = np.searchsorted(starts, totals, side="right")
     size = len(edges) + 1
     rows = np.bincount(places, minlength=size)
     is_second = card.predict_codes(codes, numbers) == 1
@@ -108,17 +114,17 @@ def bands_of(
     )
 
 
-def _edges(low: Any, high: Any, cut_offs: list[Fraction]) -> list[Fraction]:
+def _edges(low: Fraction, high: Fraction, cut_offs: list[Fraction]) -> list[Fraction]:
     """Return where bands begin, all between the lowest and the highest total.
 
     Examples
     --------
-    >>> [int(edge) for edge in _edges(12, 95, [Fraction(41)])]
+    >>> [int(edge) for edge in _edges(Fraction(12), Fraction(95), [Fraction(41)])]
     [20, 30, 41, 50, 60, 70, 80, 90]
     """
-    width = _round_width(Fraction(high) - Fraction(low))
-    first = (Fraction(low) / width).__floor__() + 1
-    last = (Fraction(high) / width).__floor__()
+    width = _round_width(high - low)
+    first = (low / width).__floor__() + 1
+    last = (high / width).__floor__()
     inside = [end for end in cut_offs if low < end <= high]
     round_ones = (width * place for place in range(first, last + 1))
     kept = [e for e in round_ones if all(abs(e - end) * 2 > width for end in inside)]

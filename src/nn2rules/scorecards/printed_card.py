@@ -7,10 +7,11 @@ is, and between them the points are too coarse to tell. All of this is worked ou
 fractions, for every input of the domain at once.
 """
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, reduce
 from operator import mul
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,14 @@ from nn2rules.errors import OptionError
 from nn2rules.network import Layer
 from nn2rules.scorecards.boundaries import boundaries_of, is_monotonic
 from nn2rules.scorecards.number_bins import Bins, bins_error, bins_of, points_of
-from nn2rules.scorecards.regions import PrintedRegion, RegionPrinter, leads_of
+from nn2rules.scorecards.regions import (
+    TOO_CLOSE,
+    PrintedRegion,
+    RegionPrinter,
+    leaders,
+    leads_of,
+    printed_part,
+)
 from nn2rules.scorecards.scale import Scale
 from nn2rules.scorecards.sums import (
     ZERO,
@@ -38,6 +46,18 @@ from nn2rules.scorecards.sums import (
     rounded_up,
     sum_reach,
     times,
+)
+from nn2rules.scorecards.whole_arrays import (
+    WholeArray,
+    added,
+    as_columns,
+    combined,
+    floats_of,
+    fractions_of,
+    is_at_least,
+    multiplied,
+    numbers_of,
+    whole_array,
 )
 
 if TYPE_CHECKING:
@@ -210,155 +230,178 @@ class PointsTable:
 
     def steps_of(
         self, codes: NDArray[np.int64], numbers: NDArray[np.float64] | None
-    ) -> NDArray[Any]:
+    ) -> WholeArray:
         """Return the printed points of inputs, counted in steps, as integers.
 
         Of a slope, the product with the number is rounded to a whole step, halves up.
 
         Returns
         -------
-        ndarray of int, shape (n_rows, n_columns, n_features)
+        array of whole numbers, shape (n_rows, n_columns, n_features)
         """
-        parts = [
-            self.feature_steps(
-                index, codes[:, index], None if numbers is None else numbers[:, index]
-            )
-            for index in range(len(self.blocks))
-        ]
-        return np.stack(parts, axis=2)
+        return np.stack([*self._feature_by_feature(codes, numbers)], axis=2)
+
+    def _feature_by_feature(
+        self, codes: NDArray[np.int64], numbers: NDArray[np.float64] | None
+    ) -> Iterator[WholeArray]:
+        for index in range(len(self.blocks)):
+            own = None if numbers is None else numbers[:, index]
+            yield self.feature_steps(index, codes[:, index], own)
 
     def feature_steps(
         self,
         index: int,
         codes: NDArray[np.int64],
         numbers: NDArray[np.float64] | None,
-    ) -> NDArray[Any]:
+    ) -> WholeArray:
         """Return the printed points of values of one feature, counted in steps.
 
         Returns
         -------
-        ndarray of int, shape (n_values, n_columns)
+        array of whole numbers, shape (n_values, n_columns)
         """
-        found = np.zeros((len(codes), len(self.columns)), object)
-        block, bins = self.blocks[index], self.bins[index] if self.bins else None
-        for place, column in enumerate(self.columns):
-            values = [column.points[c] / self.step for c in block.listed]
-            first = [ZERO] * (block.limits is not None)
-            known = np.array([int(value) for value in first + values], object)
-            found[:, place] = known[codes]
-            if block.limits is None or numbers is None:
-                continue
-            has_number = codes == 0
-            own = numbers[has_number]
-            if bins is not None:
-                binned = column.bins[index]
-                assert binned is not None, "every column has the bins"
-                steps = np.array([int(points / self.step) for points in binned], object)
-                starts = [float(start) for start, _ in bins[1:]]
-                chosen = np.searchsorted(starts, own, side="right")
-                found[has_number, place] = steps[chosen]
-                continue
-            rate = column.points[block.start] / self.step
-            found[has_number, place] = rounded_products(rate, own)
+        block = self.blocks[index]
+        slope = [0] * (block.limits is not None)
+        parts = [
+            whole_array(
+                slope + [int(column.points[c] / self.step) for c in block.listed]
+            )
+            for column in self.columns
+        ]
+        found = as_columns(parts, block.stop - block.start)[codes]
+        if block.limits is None or numbers is None:
+            return found
+        has_number = codes == 0
+        steps = self._number_steps(index, numbers[has_number])
+        found = found.astype(np.result_type(found, steps))
+        found[has_number] = steps
         return found
 
-    def sums_of(self, steps: NDArray[Any]) -> NDArray[Any]:
-        """Return the sum of each column for inputs, counted in steps."""
-        starts = [int(column.start / self.step) for column in self.columns]
-        sums: NDArray[Any] = steps.sum(axis=2) + np.array(starts, object)
-        return sums
+    def _number_steps(self, index: int, numbers: NDArray[np.float64]) -> WholeArray:
+        """Return the printed points of numbers of a range, counted in steps."""
+        bins = self.bins[index] if self.bins else None
+        if bins is not None:
+            starts = [float(start) for start, _ in bins[1:]]
+            places = np.searchsorted(starts, numbers, side="right")
+            parts = [self._bin_steps(column, index) for column in self.columns]
+            return as_columns(parts, len(bins))[places]
+        distinct, places = np.unique(numbers, return_inverse=True)
+        start = self.blocks[index].start
+        rates = (column.points[start] / self.step for column in self.columns)
+        parts = [whole_array(rounded_products(rate, distinct)) for rate in rates]
+        return as_columns(parts, len(distinct))[places]
 
-    def totals_of(self, sums: NDArray[Any]) -> NDArray[Any]:
+    def _bin_steps(self, column: Column, index: int) -> WholeArray:
+        """Return the points of the bins of a feature, counted in steps."""
+        binned = column.bins[index]
+        assert binned is not None, "every column has the bins"
+        return whole_array([int(points / self.step) for points in binned])
+
+    def sums_of(self, steps: WholeArray) -> WholeArray:
+        """Return the sum of each column for inputs, counted in steps."""
+        return self._summed(np.moveaxis(steps, 2, 0), len(steps))
+
+    def sums_at(
+        self, codes: NDArray[np.int64], numbers: NDArray[np.float64] | None
+    ) -> WholeArray:
+        """Return ``sums_of(steps_of(codes, numbers))``, in less memory."""
+        return self._summed(self._feature_by_feature(codes, numbers), len(codes))
+
+    def _summed(self, parts: Iterable[WholeArray], n_rows: int) -> WholeArray:
+        starts = whole_array([int(column.start / self.step) for column in self.columns])
+        return reduce(added, parts, np.tile(starts, (n_rows, 1)))
+
+    def totals_of(self, sums: WholeArray) -> NDArray[Any]:
         """Return the totals of inputs as fractions of a step, from `sums_of`.
 
         They are whole unless a part has a weight, or a slope below 0.
         """
-        counted = np.empty_like(sums)
-        for place, column in enumerate(self.columns):
-            counted[:, place] = _counted(column, sums[:, place], self.step)
-        totals = np.empty((len(sums), len(self.totals)), object)
-        for place, total in enumerate(self.totals):
-            weights = np.array([_plain(weight) for weight in total.weights], object)
-            start = _plain(total.start / self.step)
-            totals[:, place] = (counted * weights).sum(axis=1) + start
-        return totals
+        return fractions_of(*self.whole_totals(sums))
 
-    def classes_of(self, totals: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the class that printed totals prove; -1 where they are too close.
+    def printed_totals(self, sums: WholeArray) -> NDArray[Any]:
+        """Return the totals of inputs in points, as integers if all of them are.
 
-        Totals are counted in steps, as `totals_of` gives them.
+        NaN where printed regions give none.
         """
-        if self.margin is not None:
-            best = np.array([int(np.argmax(row)) for row in totals], np.int64)
-            rest = np.sort(totals, axis=1)
-            is_ahead = rest[:, -1] - rest[:, -2] >= self.margin / self.step
-            return np.where(is_ahead.astype(bool), best, TOO_CLOSE)
-        total = totals[:, 0]
-        found = np.full(len(total), self.lowest_class, dtype=np.int64)
-        for cut_off in self.cut_offs:
-            found[(total > cut_off.at_most / self.step).astype(bool)] = TOO_CLOSE
-            is_above = total >= cut_off.at_least / self.step
-            found[is_above.astype(bool)] = cut_off.above
-        return found
+        if self.regions:
+            return self._totals_by_regions(sums)
+        totals, denominator = self.whole_totals(sums)
+        return numbers_of(totals, denominator * self.step.denominator)
+
+    def whole_totals(self, sums: WholeArray) -> tuple[WholeArray, int]:
+        """Return totals as whole numbers, and what to divide them by to get steps."""
+        size = math.lcm(*(c.below.denominator for c in self.columns if c.below))
+        counted = [
+            _counted(column, sums[:, place], self.step, size)
+            for place, column in enumerate(self.columns)
+        ]
+        weights = [total.weights for total in self.totals]
+        starts = [total.start / self.step * size for total in self.totals]
+        totals, denominator = combined(as_columns(counted, len(sums)), weights, starts)
+        return totals, size * denominator
 
     def predict_codes(
         self, codes: NDArray[np.int64], numbers: NDArray[np.float64] | None
     ) -> NDArray[np.int64]:
         """Return the class that the printed points prove; -1 where they do not."""
-        sums = self.sums_of(self.steps_of(codes, numbers))
-        if self.regions:
-            return self.classes_by_regions(sums)
-        return self.classes_of(self.totals_of(sums))
+        sums = self.sums_at(codes, numbers)
+        return self._classes_by_regions(sums) if self.regions else self._classes(sums)
 
-    def classes_by_regions(self, sums: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the class that printed regions prove; -1 where none does."""
-        points = sums * self.step
-        found = np.full(len(sums), TOO_CLOSE, dtype=np.int64)
-        for region, here in self._in_regions(points):
-            found[here] = region.predicted(points[here])
+    def _classes(self, sums: WholeArray) -> NDArray[np.int64]:
+        """Return the class that totals prove; -1 where they are too close."""
+        totals, denominator = self.whole_totals(sums)
+        if self.margin is not None:
+            return leaders(totals, self.margin / self.step * denominator)
+        total = totals[:, 0]
+        found = np.full(len(total), self.lowest_class, dtype=np.int64)
+        for cut_off in self.cut_offs:
+            at_most, at_least = (
+                end / self.step * denominator
+                for end in (cut_off.at_most, cut_off.at_least)
+            )
+            found[total > math.floor(at_most)] = TOO_CLOSE
+            found[is_at_least(total, at_least)] = cut_off.above
         return found
 
-    def totals_by_regions(self, sums: NDArray[Any]) -> NDArray[np.float64]:
+    def _classes_by_regions(self, sums: WholeArray) -> NDArray[np.int64]:
+        """Return the class that printed regions prove; -1 where none does."""
+        found = np.full(len(sums), TOO_CLOSE, dtype=np.int64)
+        for region, here in self._in_regions(sums):
+            found[here] = region.predicted(sums[here], self.step)
+        return found
+
+    def _totals_by_regions(self, sums: WholeArray) -> NDArray[np.float64]:
         """Return the totals that printed regions give; NaN where there is none."""
-        points = sums * self.step
         n_totals = 1 if len(self.card.classes) == 2 else len(self.card.classes)
         found = np.full((len(sums), n_totals), np.nan)
-        for region, here in self._in_regions(points):
+        for region, here in self._in_regions(sums):
             if region.totals:
-                found[here] = region.shown_totals(points[here]).astype(np.float64)
+                totals, denominator = region.shown_totals(sums[here], self.step)
+                found[here] = floats_of(totals, denominator * self.step.denominator)
         return found
 
     def _in_regions(
-        self, points: NDArray[Any]
+        self, sums: WholeArray
     ) -> Iterator[tuple[PrintedRegion, NDArray[np.int64]]]:
         """Yield each region with the rows that are proved to be in it, and only it."""
-        left = np.arange(len(points))
+        left = np.arange(len(sums))
         for region in self.regions:
-            inside = region.contains(points[left])
+            inside = region.contains(sums[left], self.step)
             yield region, left[inside]
             left = left[~inside]
 
 
-TOO_CLOSE = -1
-"""What an input gets instead of a class, of which the printed points prove none."""
-
-
-def _plain(number: Fraction) -> int | Fraction:
-    """Return a fraction as an integer if it is one, which is faster."""
-    return number.numerator if number.denominator == 1 else number
-
-
-def _counted(column: Column, sums: NDArray[Any], step: Fraction) -> NDArray[Any]:
-    """Return what sums of a column count, in steps."""
-    counted = sums
+def _counted(column: Column, sums: WholeArray, step: Fraction, size: int) -> WholeArray:
+    """Return what sums of a column count, in steps times a size."""
+    counted = multiplied(sums, size)
     if column.below is not None:
-        counted = np.where((sums < 0).astype(bool), sums * column.below, sums)
+        counted = np.where(
+            sums < 0, multiplied(sums, int(column.below * size)), counted
+        )
     if column.low is not None:
-        low: Any = _plain(column.low / step)
-        counted = np.maximum(counted, low)
+        counted = np.maximum(counted, whole_array([int(column.low / step * size)]))
     if column.high is not None:
-        high: Any = _plain(column.high / step)
-        counted = np.minimum(counted, high)
+        counted = np.minimum(counted, whole_array([int(column.high / step * size)]))
     return counted
 
 
@@ -623,15 +666,14 @@ class _Printer:
         _, [boundary] = boundaries_of(
             _THROUGH_SIGMOID, self.card.threshold, wide, tolerance
         )
+        parts = zip(columns, factors, reaches, strict=True)
         printer = RegionPrinter(
-            columns,
-            tuple(factors),
-            tuple(reaches),
+            tuple(printed_part(*part, self.step) for part in parts),
             self.step,
             size,
             (boundary.last, boundary.first),
         )
-        printed = tuple(map(printer.printed, self.card.regions))
+        printed = tuple(printer.all_printed(self.card.regions))
         ends = [
             plus(
                 (lead.constant, lead.constant),

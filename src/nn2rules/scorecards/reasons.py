@@ -92,7 +92,7 @@ class _Finder:
         codes, numbers = one
         table = self.table
         batch = codes[np.newaxis], None if numbers is None else numbers[np.newaxis]
-        steps = table.steps_of(*batch)[0]
+        steps = table.steps_of(*batch)[0].astype(object)
         sums = table.sums_of(steps[np.newaxis])[0]
         gain = self._direction(sums, predicted, target)
         now = gain(sums)
@@ -183,7 +183,7 @@ class _Finder:
     def _steps(self, index: int, code: int, number: float | None) -> Any:
         """Return the points of one value of a feature in each column, in steps."""
         own = None if number is None else np.array([number])
-        return self.table.feature_steps(index, np.array([code]), own)[0]
+        return self.table.feature_steps(index, np.array([code]), own)[0].astype(object)
 
     def _value(self, feature: Feature, code: int, number: float | None) -> Value:
         if isinstance(feature, Range) and code == 0:

@@ -6,7 +6,7 @@ conditions is linear in these sums, too. Printed conditions carry a margin that 
 proved, as cut-offs are: a row that meets them by the printed points is in the region.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -23,15 +23,16 @@ from nn2rules.scorecards.sums import (
     rounded,
     rounded_down,
     rounded_up,
-    times,
+    stretched,
 )
+from nn2rules.scorecards.whole_arrays import WholeArray, combined, is_at_least
 
 if TYPE_CHECKING:
     from nn2rules.engine import LinearRegion
     from nn2rules.scorecards.printed_card import Column
 
-_NEAR = 1e-9
-"""Floats that are nearer to each other than this share are compared as fractions."""
+TOO_CLOSE = -1
+"""What an input gets instead of a class, of which the printed points prove none."""
 
 MOST_REGIONS = 256
 """How many linear regions a scorecard has at most, unless something else is asked."""
@@ -105,26 +106,10 @@ class PrintedForm:
     start: Fraction
     error: Interval
 
-    def at(self, columns: NDArray[Any]) -> NDArray[Any]:
-        """Return its values for column sums in points, without the start."""
-        weights = np.array(self.weights, object)
-        values: NDArray[Any] = (columns * weights).sum(axis=1)
-        return values
-
-    def is_at_least(self, columns: NDArray[Any], least: Fraction) -> NDArray[np.bool_]:
-        """Tell where it is at least a number: in fractions where floats are near."""
-        try:
-            weights = np.array([float(weight) for weight in self.weights])
-            floats, near_least = columns.astype(np.float64), float(least)
-        except OverflowError:  # points beyond what a float can be
-            return (self.at(columns) >= least).astype(bool)
-        ahead = floats @ weights - near_least
-        size = np.abs(floats) @ np.abs(weights) + abs(near_least)
-        found: NDArray[np.bool_] = ahead > 0
-        near = np.flatnonzero(np.abs(ahead) <= _NEAR * size)
-        if len(near):
-            found[near] = (self.at(columns[near]) >= least).astype(bool)
-        return found
+    def is_at_least(self, sums: WholeArray, least: Fraction) -> NDArray[np.bool_]:
+        """Tell where it is at least a number, by column sums; all counted in steps."""
+        values, denominator = combined(sums, [self.weights], [ZERO])
+        return is_at_least(values[:, 0], least * denominator)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,37 +136,79 @@ class PrintedRegion:
     margin: Fraction | None
     classes: tuple[int, ...]
 
-    def contains(self, columns: NDArray[Any]) -> NDArray[np.bool_]:
-        """Tell which rows are proved to be in it, by their column sums in points."""
-        inside = np.ones(len(columns), dtype=np.bool_)
+    def contains(self, sums: WholeArray, step: Fraction) -> NDArray[np.bool_]:
+        """Tell which rows are proved to be in it, by column sums counted in steps."""
+        left = np.arange(len(sums))
         for form, least in self.conditions:
-            inside &= form.is_at_least(columns, least)
+            left = left[form.is_at_least(sums[left], least / step)]
+        inside = np.zeros(len(sums), dtype=np.bool_)
+        inside[left] = True
         return inside
 
-    def shown_totals(self, columns: NDArray[Any]) -> NDArray[Any]:
-        """Return the totals of rows in the region, one for each form."""
-        if self.at_least is not None:  # its start is in the cut-offs
-            return self.totals[0].at(columns)[:, np.newaxis]
-        return np.stack([form.at(columns) + form.start for form in self.totals], axis=1)
+    def shown_totals(self, sums: WholeArray, step: Fraction) -> tuple[WholeArray, int]:
+        """Return the totals of rows in the region, one for each form.
 
-    def predicted(self, columns: NDArray[Any]) -> NDArray[np.int64]:
+        They are whole numbers, and what to divide them by to get steps.
+        """
+        starts = [form.start / step for form in self.totals]
+        if self.at_least is not None:  # its start is in the cut-offs
+            starts = [ZERO]
+        return combined(sums, [form.weights for form in self.totals], starts)
+
+    def predicted(self, sums: WholeArray, step: Fraction) -> NDArray[np.int64]:
         """Return the classes that are proved for rows in the region; -1 for none."""
-        found = np.full(len(columns), -1, dtype=np.int64)
         if not self.totals:
-            found[:] = self.classes[0]
-        elif self.at_least is not None:
-            assert self.at_most is not None, "there are two cut-offs"
-            total = self.totals[0]
-            minus = PrintedForm(tuple(-w for w in total.weights), ZERO, total.error)
-            found[minus.is_at_least(columns, -self.at_most)] = 0
-            found[total.is_at_least(columns, self.at_least)] = 1
-        else:
-            totals = self.shown_totals(columns)
-            best = np.array([int(np.argmax(row)) for row in totals], np.int64)
-            rest = np.sort(totals, axis=1)
-            ahead = (rest[:, -1] - rest[:, -2] >= self.margin).astype(bool)
-            found[ahead] = best[ahead]
+            return np.full(len(sums), self.classes[0], dtype=np.int64)
+        totals, denominator = self.shown_totals(sums, step)
+        if self.margin is not None:
+            return leaders(totals, self.margin / step * denominator)
+        assert self.at_most is not None, "there are two cut-offs"
+        assert self.at_least is not None, "there are two cut-offs"
+        found = np.full(len(sums), TOO_CLOSE, dtype=np.int64)
+        found[is_at_least(-totals[:, 0], -self.at_most / step * denominator)] = 0
+        found[is_at_least(totals[:, 0], self.at_least / step * denominator)] = 1
         return found
+
+
+def leaders(totals: WholeArray, margin: Fraction) -> NDArray[np.int64]:
+    """Return for each row the largest total if it leads by a margin; else -1."""
+    ordered = np.sort(totals, axis=1)
+    is_ahead = is_at_least(ordered[:, -1] - ordered[:, -2], margin)
+    return np.where(is_ahead, totals.argmax(axis=1), TOO_CLOSE)
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedPart:
+    """A part column, and what forms need to know of it.
+
+    Attributes
+    ----------
+    card : int
+    factor : Fraction
+        How many points a unit of the part card is.
+    reach : (Fraction, Fraction)
+        The least and the most of the exact part card, in points.
+    error : (Fraction, Fraction)
+        How far the printed sum can lie from the exact one.
+    step : Fraction
+        The step of a weight, so that its products are off by half a step of points.
+    """
+
+    card: int
+    factor: Fraction
+    reach: Interval
+    error: Interval
+    step: Fraction
+
+
+def printed_part(
+    column: "Column", factor: Fraction, reach: Interval, step: Fraction
+) -> PrintedPart:
+    """Return a part, whose reach is given in the units of the network."""
+    in_points = stretched(reach, factor)
+    size = max(map(abs, in_points))
+    weight_step = min(power_below(step / size), Fraction(1)) if size else step
+    return PrintedPart(column.card, factor, in_points, column.error, weight_step)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,11 +217,7 @@ class RegionPrinter:
 
     Attributes
     ----------
-    columns : tuple of Column
-    factors : tuple of Fraction
-        How many points a unit of each part card is.
-    reaches : tuple of (Fraction, Fraction)
-        The least and the most of each part card, in the units of the network.
+    parts : tuple of PrintedPart
     step : Fraction
     factor : Fraction
         Points for a unit of the score; above 0.
@@ -203,21 +226,28 @@ class RegionPrinter:
         is 0, and from the second one on it is 1.
     """
 
-    columns: "tuple[Column, ...]"
-    factors: tuple[Fraction, ...]
-    reaches: tuple[Interval, ...]
+    parts: tuple[PrintedPart, ...]
     step: Fraction
     factor: Fraction
     logit: Interval
 
-    def printed(self, region: CardRegion) -> PrintedRegion:
-        """Return a region as it is printed."""
-        conditions = []
-        for condition in region.conditions:
-            form = self._form(condition, self._size(condition))
-            least = rounded_up(form.error[1] - form.start, self.step)
-            conditions.append((form, least))
-        shown = tuple(conditions)
+    def all_printed(self, regions: Sequence[CardRegion]) -> Iterator[PrintedRegion]:
+        """Yield regions as they are printed; conditions that many share, once."""
+        conditions = {each for region in regions for each in region.conditions}
+        known = {each: self._condition(each) for each in conditions}
+        for region in regions:
+            shown = tuple(known[each] for each in region.conditions)
+            yield self._printed(region, shown)
+
+    def _condition(self, exact: Affine) -> tuple[PrintedForm, Fraction]:
+        """Return a condition as it is printed, and what it has to be at least."""
+        form = self._form(exact, self._size(exact))
+        return form, rounded_up(form.error[1] - form.start, self.step)
+
+    def _printed(
+        self, region: CardRegion, shown: tuple[tuple[PrintedForm, Fraction], ...]
+    ) -> PrintedRegion:
+        """Return a region with its printed conditions."""
         if region.scores is None:
             return PrintedRegion(shown, (), None, None, None, region.classes)
         scores = region.scores
@@ -247,33 +277,27 @@ class RegionPrinter:
 
     def _size(self, exact: Affine) -> Fraction:
         """Return a factor by which the largest weight of a form becomes 1."""
-        sizes = [
-            abs(exact.coefficients[column.card]) / factor
-            for column, factor in zip(self.columns, self.factors, strict=True)
-        ]
+        sizes = (abs(exact.coefficients[p.card]) / p.factor for p in self.parts)
         largest = max(sizes, default=ZERO)
         return 1 / largest if largest else Fraction(1)
 
     def _form(self, exact: Affine, factor: Fraction) -> PrintedForm:
         """Round a form, times a factor, over the printed columns."""
-        weights, error = [], (ZERO, ZERO)
-        for place, column in enumerate(self.columns):
-            # The exact form counts ``weight`` points for a point of this column.
-            weight = factor * exact.coefficients[column.card] / self.factors[place]
-            size = max(map(abs, self.reaches[place])) * self.factors[place]
-            step = (
-                min(power_below(self.step / size), Fraction(1)) if size else self.step
-            )
-            own = rounded(weight, step)
-            off = own - weight
-            exact_sum = times((self.factors[place],) * 2, self.reaches[place])
-            error = plus(error, times((own, own), column.error))
-            error = plus(error, times((off, off), exact_sum))
-            weights.append(own)
         exact_start = factor * exact.constant
         start = rounded(exact_start, self.step)
-        off = start - exact_start
-        return PrintedForm(tuple(weights), start, plus(error, (off, off)))
+        weights, errors = [], [(start - exact_start, start - exact_start)]
+        for part in self.parts:
+            coefficient = exact.coefficients[part.card]
+            if not coefficient:
+                weights.append(ZERO)
+                continue
+            # The exact form counts ``weight`` points for a point of this column.
+            weight = factor * coefficient / part.factor
+            own = rounded(weight, part.step)
+            errors.append(stretched(part.error, own))
+            errors.append(stretched(part.reach, own - weight))
+            weights.append(own)
+        return PrintedForm(tuple(weights), start, plus(*errors))
 
 
 def leads_of(region: CardRegion) -> list[Affine]:

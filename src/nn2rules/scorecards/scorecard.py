@@ -11,7 +11,6 @@ import json
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from fractions import Fraction
 from functools import cached_property
 from hashlib import sha256
 from itertools import pairwise
@@ -38,6 +37,7 @@ from nn2rules.scorecards.printed_card import PointsTable, score_reach, table_of
 from nn2rules.scorecards.reasons import Reason, reasons_of
 from nn2rules.scorecards.regions import CardRegion
 from nn2rules.scorecards.scale import Scale, wished_scale
+from nn2rules.scorecards.whole_arrays import numbers_of, whole_array
 from nn2rules.space import Domain, Rows, Value, refuse_curves
 
 Kind: TypeAlias = Literal["single", "classes", "parts", "regions"]
@@ -456,7 +456,7 @@ class Scorecard(Description):
         table = self.table
         steps = table.steps_of(codes, numbers)
         sums = table.sums_of(steps)
-        starts = [column.start for column in table.columns]
+        starts = whole_array([int(one.start / table.step) for one in table.columns])
         names = [self.names[column.card] for column in table.columns]
         if len(table.totals) == 1 and not self.upper:
             names = ["total"]
@@ -465,10 +465,10 @@ class Scorecard(Description):
             self.domain.names,
             tuple(names),
             ("total",) if is_one else self.total_names,
-            _floats(np.array(starts, object), Fraction(1)),
-            _floats(steps, table.step),
-            _floats(sums, table.step),
-            self._printed_totals(sums),
+            numbers_of(starts, table.step.denominator),
+            numbers_of(steps, table.step.denominator),
+            numbers_of(sums, table.step.denominator),
+            table.printed_totals(sums),
         )
 
     def totals_codes(
@@ -481,14 +481,7 @@ class Scorecard(Description):
         ndarray of shape (n_rows, n_totals)
             NaN where the printed regions give no total.
         """
-        return self._printed_totals(
-            self.table.sums_of(self.table.steps_of(codes, numbers))
-        )
-
-    def _printed_totals(self, sums: NDArray[Any]) -> NDArray[Any]:
-        if self.table.regions:
-            return self.table.totals_by_regions(sums)
-        return _floats(self.table.totals_of(sums), self.table.step)
+        return self.table.printed_totals(self.table.sums_at(codes, numbers))
 
     def scaled(
         self,
@@ -630,16 +623,6 @@ class Scorecard(Description):
 
 
 _FIELDS = tuple(field.name for field in fields(Scorecard))
-
-
-def _floats(steps: NDArray[Any], step: Fraction) -> NDArray[Any]:
-    """Return points as numbers: integers if all of them are."""
-    points = {count: Fraction(count * step) for count in set(steps.flat)}
-    is_whole = all(value.denominator == 1 for value in points.values())
-    kind: Any = int if is_whole else float
-    numbers = {count: kind(value) for count, value in points.items()}
-    found = np.array([numbers[count] for count in steps.flat])
-    return found.reshape(steps.shape)
 
 
 def _frame_columns(card: Scorecard) -> dict[str, list[Any]]:

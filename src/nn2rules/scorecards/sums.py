@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -115,6 +115,18 @@ def times(one: Interval, other: Interval) -> Interval:
     return min(products), max(products)
 
 
+def stretched(interval: Interval, factor: Fraction) -> Interval:
+    """Return an interval that holds a factor times each of its numbers.
+
+    Examples
+    --------
+    >>> [str(end) for end in stretched((Fraction(1), Fraction(2)), Fraction(-3))]
+    ['-6', '-3']
+    """
+    low, high = (factor * end for end in interval)
+    return (low, high) if low <= high else (high, low)
+
+
 def plus(*intervals: Interval) -> Interval:
     """Return an interval that holds all sums of a number of each."""
     lows, highs = zip(*intervals, strict=True)
@@ -132,7 +144,7 @@ def rounded(number: Fraction, step: Fraction) -> Fraction:
     return step * ((number / step + Fraction(1, 2)).__floor__())
 
 
-def rounded_products(rate: Fraction, numbers: NDArray[np.float64]) -> NDArray[Any]:
+def rounded_products(rate: Fraction, numbers: NDArray[np.float64]) -> list[int]:
     """Return the products of a rate and numbers, rounded to integers, halves up.
 
     They are exact: where float64 does not tell to which side a product is rounded,
@@ -140,7 +152,7 @@ def rounded_products(rate: Fraction, numbers: NDArray[np.float64]) -> NDArray[An
 
     Examples
     --------
-    >>> rounded_products(Fraction(5), np.array([0.1, 0.3, 0.5])).tolist()
+    >>> rounded_products(Fraction(5), np.array([0.1, 0.3, 0.5]))
     [1, 1, 3]
     """
     try:
@@ -158,7 +170,8 @@ def rounded_products(rate: Fraction, numbers: NDArray[np.float64]) -> NDArray[An
     distinct, places = np.unique(numbers[unsure], return_inverse=True)
     exact = [int(rounded(rate * Fraction(x), Fraction(1))) for x in distinct.tolist()]
     found[unsure] = np.array(exact, object)[places]
-    return found
+    whole: list[int] = found.tolist()
+    return whole
 
 
 def rounded_up(number: Fraction, step: Fraction) -> Fraction:
