@@ -143,7 +143,7 @@ def _draw(model: Any, measured: list[Any]) -> None:
     axes.figure.savefig(FIGURE, metadata={"Date": None})
 
 
-def by_heart() -> str:
+def overfitted() -> str:
     """Rules that networks need which were trained in one way or another."""
     rows = []
     for name, (frame, labels) in _tables().items():
@@ -151,7 +151,7 @@ def by_heart() -> str:
             frame, labels, test_size=0.2, random_state=0, stratify=labels
         )
         for place, (how, model) in enumerate(_ways()):
-            row = _by_heart(model, train, y, test, truth)
+            row = _overfitted(model, train, y, test, truth)
             rows.append((name if place == 0 else "", how, *row))
     header = (
         "data",
@@ -199,7 +199,9 @@ def _ways() -> list[tuple[str, Any]]:
     ]
 
 
-def _by_heart(model: Any, train: Any, y: Any, test: Any, truth: Any) -> tuple[Any, ...]:
+def _overfitted(
+    model: Any, train: Any, y: Any, test: Any, truth: Any
+) -> tuple[Any, ...]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model.fit(train, y)

@@ -52,7 +52,7 @@ SECTIONS = {
     "forms": bench_forms.forms,
     "regions": bench_regions.regions,
     "readable": bench_readable.readable,
-    "by heart": bench_readable.by_heart,
+    "overfitted": bench_readable.overfitted,
     "compare": bench_compare.compare,
     "explain": bench_explain.explain,
     "audit": bench_audit.audit,

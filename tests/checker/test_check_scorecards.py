@@ -24,7 +24,7 @@ from nn2rules import (
 )
 from nn2rules.checker.run_network import exact_output, exact_sums
 from nn2rules.checker.scorecards import check_scorecard
-from nn2rules.checker.scorecards.pencil import Pencil, counted
+from nn2rules.checker.scorecards.page_reader import PageReader, counted
 from nn2rules.checker.scorecards.printed_claims import Printed, _part_off
 from nn2rules.checker.scorecards.simplex import solve
 from nn2rules.network import Affine
@@ -544,14 +544,14 @@ def test_a_part_is_off_by_no_more_than_its_bound(seed):
         replace(column, low=ends[0], high=ends[1]) for column in table.columns
     )
     table = replace(table, columns=columns)
-    printed, pencil = Printed(network, table), Pencil(COUNTS, table)
+    printed, reader = Printed(network, table), PageReader(COUNTS, table)
     for place, column in enumerate(columns):
         factor, scale = Fraction(3, 2), Fraction(int(rng.integers(-3, 4)), 2)
         low, high = _part_off(printed, place, Fraction(1), factor, scale)
         found = []
         for codes, amounts in every_input(COUNTS):
             exact = exact_sums(network, np.array(codes), np.array(amounts))[column.card]
-            points = counted(column, pencil._sum(column, codes, amounts))
+            points = counted(column, reader._sum(column, codes, amounts))
             found.append(points - factor * exact_output(first, exact))
         own = [Fraction(at == place) for at in range(len(columns))]
         least, most = printed.off(own, printed.sums.unit(column.card), scale)

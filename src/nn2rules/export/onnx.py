@@ -434,9 +434,9 @@ def describe(
     header = dict(program.about)
     none = "an empty text" if program.label_kind == "text" else "NaN"
     lines = [f"{key}: {text}" for key, text in header.items()]
-    told = (text.replace("{none}", none) for text in texts)
+    shown = (text.replace("{none}", none) for text in texts)
     model.doc_string = "\n".join(
-        (f"{what} extracted from a neural network.", "", *lines, "", *told)
+        (f"{what} extracted from a neural network.", "", *lines, "", *shown)
     )
     columns = [
         {"name": column.name, "kind": column.kind, "input": input_name(program, place)}

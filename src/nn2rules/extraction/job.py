@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from nn2rules.engine import Meter
 from nn2rules.errors import OptionError
 from nn2rules.extraction.options import Length, Limits, Request
-from nn2rules.language import IsImpossible, read_impossible, told_by
+from nn2rules.language import IsImpossible, is_impossible_at, read_impossible
 from nn2rules.models import GivenRows
 from nn2rules.network import Network
 from nn2rules.space import (
@@ -132,7 +132,7 @@ def possible_inputs(job: Job) -> NDArray[np.bool_] | None:
         part = possible[start : start + len(codes)]
         part &= ~inside_any(domain, job.impossible.allowed, codes)
         if job.is_impossible is not None:
-            part &= ~told_by(job.is_impossible, domain.decode(codes))
+            part &= ~is_impossible_at(job.is_impossible, domain.decode(codes))
         start += len(codes)
     if not possible.any():
         raise OptionError("impossible: no possible input is left")

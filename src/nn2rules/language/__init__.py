@@ -29,10 +29,10 @@ from nn2rules.language.restrictions import (
     Impossible,
     IsImpossible,
     Region,
+    is_impossible_at,
     premise,
     read_impossible,
     region_of,
-    told_by,
 )
 from nn2rules.language.scanner import Scanner
 from nn2rules.language.text import (
@@ -70,6 +70,7 @@ __all__ = [
     "count",
     "everything",
     "input_conditions",
+    "is_impossible_at",
     "label_text",
     "limits_text",
     "longest_first",
@@ -83,7 +84,6 @@ __all__ = [
     "region_of",
     "share",
     "together",
-    "told_by",
     "union",
     "unused",
     "value_condition",

@@ -45,7 +45,7 @@ def codes_of_words(feature: Feature, said: Sequence[Token]) -> frozenset[int]:
     >>> codes_of_words(job, [("cook", False), ("clerk", False)])
     frozenset({0})
     """
-    words = Words(feature)
+    words = GroupReader(feature)
     parts = [words.token(text, is_quoted=is_quoted) for text, is_quoted in said]
     allowed = words.whole(parts)
     if allowed is None:
@@ -54,11 +54,11 @@ def codes_of_words(feature: Feature, said: Sequence[Token]) -> frozenset[int]:
     return allowed.codes
 
 
-class Words:
+class GroupReader:
     """What texts can mean for a feature with groups of categories.
 
-    A text is a word, or the name of a group, or *other* for the words that nobody
-    listed, if their group has words of its own beside them. Words come before names.
+    A text is a category, or the name of a group, or *other* for the categories that
+    nobody listed, if their group has others beside them. Categories come first.
     """
 
     def __init__(self, feature: Feature) -> None:
@@ -170,7 +170,7 @@ class ValueReader:
         self._values = [_spellings(feature) for feature in domain.features]
         self._lookups = [Lookup(feature) for feature in domain.features]
         self._words = [
-            Words(feature) if isinstance(feature, Grouped) else None
+            GroupReader(feature) if isinstance(feature, Grouped) else None
             for feature in domain.features
         ]
 
@@ -229,7 +229,9 @@ class ValueReader:
         if not is_found:
             self.refuse(index, place)
 
-    def _whole(self, words: Words, parts: list[tuple[Part, int]]) -> Allowed | None:
+    def _whole(
+        self, words: GroupReader, parts: list[tuple[Part, int]]
+    ) -> Allowed | None:
         """Return the groups of some categories; None, and a note, if one is split."""
         named = [part for part, _ in parts]
         allowed = words.whole(named)

@@ -72,9 +72,11 @@ class ConditionReader:
 
     def checked(self, found: Sequence[Found]) -> tuple[Condition, ...]:
         """Return conditions, those on one feature joined."""
-        told: dict[int, Allowed] = {}
+        by_feature: dict[int, Allowed] = {}
         for index, allowed, place in found:
-            both = common(told[index], allowed) if index in told else allowed
+            both = (
+                common(by_feature[index], allowed) if index in by_feature else allowed
+            )
             if not both:
                 feature = self.domain.features[index]
                 fact = f"no value of feature {feature.name!r} meets all conditions"
@@ -82,40 +84,40 @@ class ConditionReader:
                     fact += f"; it goes from {feature.limits[0]} to {feature.limits[1]}"
                 self.scanner.fail(place - 1, fact)
                 raise self.scanner.error()
-            told[index] = both
+            by_feature[index] = both
         features = self.domain.features
         return tuple(
-            told[index].condition(features[index])
-            for index in sorted(told)
-            if told[index] != everything(features[index])
+            by_feature[index].condition(features[index])
+            for index in sorted(by_feature)
+            if by_feature[index] != everything(features[index])
         )
 
     def conditions(self, place: int) -> Iterator[tuple[list[Found], int]]:
         """Yield conditions joined by "and", and the place behind them; most first."""
         # The ways to read each condition wait on a list, as thousands of conditions
         # would overflow the stack of calls. Longer readings are yielded first.
-        ways, told = [self._condition(place)], list[Found]()
+        ways, so_far = [self._condition(place)], list[Found]()
         yield from self._anything([], place)
         while ways:
-            if len(told) == len(ways):
-                yield [*told], told.pop()[2]
+            if len(so_far) == len(ways):
+                yield [*so_far], so_far.pop()[2]
             found = next(ways[-1], None)
             if found is None:
                 ways.pop()
                 continue
-            told.append(found)
+            so_far.append(found)
             joined = self.scanner.word(found[2], "and") or self._dot(found[2])
             if joined is not None:
-                yield from self._anything(told, joined)
+                yield from self._anything(so_far, joined)
                 ways.append(self._condition(joined))
 
     def _anything(
-        self, told: list[Found], place: int
+        self, so_far: list[Found], place: int
     ) -> Iterator[tuple[list[Found], int]]:
-        """Yield what was told, and no condition more, if a text says "anything"."""
+        """Yield what was found, and no condition more, if a text says "anything"."""
         nothing = self.scanner.word(place, "anything")
         if nothing is not None:
-            yield [*told], nothing
+            yield [*so_far], nothing
 
     def _dot(self, place: int) -> int | None:
         place = self.scanner.skip(place)
@@ -403,7 +405,7 @@ def together(
     >>> together(domain, one, other)
     (Condition(feature='size', values=(2,)),)
     """
-    told: dict[str, Allowed] = {}
+    by_name: dict[str, Allowed] = {}
     for condition in (each for part in parts for each in part):
         name, feature = condition.feature, domain.feature(condition.feature)
         spans = [v for v in condition.values if isinstance(v, list | tuple)]
@@ -412,11 +414,11 @@ def together(
             tuple(sorted((span[0], span[1]) for span in spans)),
             frozenset(feature.values.index(value) for value in listed),
         )
-        told[name] = common(told[name], allowed) if name in told else allowed
-        if not told[name]:
+        by_name[name] = common(by_name[name], allowed) if name in by_name else allowed
+        if not by_name[name]:
             return None
     return tuple(
-        told[name].condition(domain.feature(name))
+        by_name[name].condition(domain.feature(name))
         for name in domain.names
-        if name in told
+        if name in by_name
     )

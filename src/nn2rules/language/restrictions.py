@@ -1,4 +1,4 @@
-"""Regions: the inputs that count, as the user gives them.
+"""The inputs that count: ``within=`` and ``impossible=``, as the user gives them.
 
 `within` is conditions that must hold, `impossible` is what cannot occur: a list of
 boxes, each a dict from features to values or a text, or a function of rows. Both are
@@ -31,7 +31,7 @@ from nn2rules.space import (
 )
 
 IsImpossible: TypeAlias = Callable[[list[dict[str, Value]]], Any]
-"""Is given rows, and tells for each whether it is impossible."""
+"""A function of rows that returns for each whether it is impossible."""
 
 Impossible: TypeAlias = Sequence[Mapping[str, Any] | str] | IsImpossible
 """Inputs that cannot occur: boxes, each a dict from features to values or a text, or a
@@ -78,7 +78,7 @@ class Region:
         if self.is_impossible is not None and counts.any():
             places = np.flatnonzero(counts)
             rows = self.domain.decode(codes[places], amounts[places])
-            counts[places[told_by(self.is_impossible, rows)]] = False
+            counts[places[is_impossible_at(self.is_impossible, rows)]] = False
         return counts
 
     @property
@@ -219,14 +219,14 @@ def _refuse_joined_words(domain: Domain) -> None:
             )
 
 
-def told_by(
+def is_impossible_at(
     is_impossible: IsImpossible, rows: list[dict[str, Value]]
 ) -> NDArray[np.bool_]:
-    """Return which rows a function of the user says are impossible."""
-    told = np.asarray(is_impossible(rows))
-    if told.shape != (len(rows),):
+    """Return which rows are impossible by a function of the user."""
+    impossible = np.asarray(is_impossible(rows))
+    if impossible.shape != (len(rows),):
         raise OptionError(
             f"impossible: the function must give one answer for each of "
-            f"{len(rows)} rows; it gave an array of shape {told.shape}"
+            f"{len(rows)} rows; it gave an array of shape {impossible.shape}"
         )
-    return told.astype(np.bool_)
+    return impossible.astype(np.bool_)

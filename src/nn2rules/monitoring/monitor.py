@@ -135,10 +135,10 @@ def monitor(
     """
     thresholds = Thresholds(psi, major_psi, uncovered, outside, drop)
     _check(description, thresholds)
-    told = progress_callback(progress)
+    on_progress = progress_callback(progress)
     sets = data_set("reference", reference), data_set("new", new)
-    with closing_progress(told):
-        work = _work(description, sets, labels, by, model, target, bands, told)
+    with closing_progress(on_progress):
+        work = _work(description, sets, labels, by, model, target, bands, on_progress)
         return work.result(thresholds)
 
 
@@ -167,7 +167,7 @@ def _work(
     model: Any,
     target: Value,
     bands: Sequence[float] | None,
-    told: Any,
+    on_progress: Any,
 ) -> "_Work":
     """Check the options against the columns, and return what is to be counted."""
     place = target_of(description, target)
@@ -188,7 +188,7 @@ def _work(
     if bands is not None:
         bands = _checked_bands(bands, score)
     return _Work(
-        description, sets, labels, by, reader, names, place, score, bands, told
+        description, sets, labels, by, reader, names, place, score, bands, on_progress
     )
 
 
@@ -224,7 +224,7 @@ class _Work:
     target: int | None
     score: str | None
     bands: tuple[float, ...] | None
-    told: Any
+    on_progress: Any
 
     def result(self, thresholds: Thresholds) -> Monitoring:
         """Count both data sets, and compare them."""
@@ -281,8 +281,8 @@ class _Work:
         for part in data.parts(names):
             yield part, encoder.columns(part)
             n_rows += part.n_rows
-            if self.told is not None:
-                self.told(f"{what}: {count(n_rows, 'row')}", 0.0)
+            if self.on_progress is not None:
+                self.on_progress(f"{what}: {count(n_rows, 'row')}", 0.0)
 
     def _cells(self) -> tuple[tuple[float, ...] | None, list[FeatureCells]]:
         """Return the edges of the bands, and the cells of each feature.

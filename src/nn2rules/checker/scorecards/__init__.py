@@ -12,7 +12,7 @@
     equality          the scorecard predicts as the network does
     region_claims     regions are right, and hold every input
     printed_claims    printed points prove what the page says
-    pencil            a page, read for single inputs
+    page_reader       a printed page, read for single inputs
     trial_inputs      inputs that find mistakes
     card_report       what came of it
 """

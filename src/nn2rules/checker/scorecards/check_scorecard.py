@@ -29,7 +29,7 @@ from nn2rules.checker.scorecards.card_report import (
 )
 from nn2rules.checker.scorecards.equality import same_by_parts
 from nn2rules.checker.scorecards.multipliers import LateError, Prover
-from nn2rules.checker.scorecards.pencil import Pencil
+from nn2rules.checker.scorecards.page_reader import PageReader
 from nn2rules.checker.scorecards.printed_claims import check_printed
 from nn2rules.checker.scorecards.read_card import (
     ReadCard,
@@ -346,7 +346,7 @@ class _Check:
 
     def _is_page_wrong(self, table: PointsTable, number: int) -> bool:
         """Read the page for some inputs, and compare the classes."""
-        pencil, trials = Pencil(self.card.domain, table), self._trials(number)
+        reader, trials = PageReader(self.card.domain, table), self._trials(number)
         for at in range(0, number, _FEW):
             if at and self.is_late():
                 break
@@ -355,7 +355,7 @@ class _Check:
             for codes, amounts, index in zip(
                 inputs[0], amounts_of(inputs), expected.tolist(), strict=True
             ):
-                found, where = pencil.class_of(codes.tolist(), amounts.tolist())
+                found, where = reader.class_of(codes.tolist(), amounts.tolist())
                 self.compared += 1
                 if found is not None and index not in (found, UNDECIDED):
                     self._add_example(codes, amounts, self.card.classes[found], where)

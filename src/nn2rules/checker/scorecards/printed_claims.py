@@ -15,7 +15,7 @@ from typing import Any
 
 from nn2rules.checker.run_network import class_of_scores, class_of_sums, exact_output
 from nn2rules.checker.scorecards.linear_parts import pieces_of
-from nn2rules.checker.scorecards.pencil import counted, number_text
+from nn2rules.checker.scorecards.page_reader import counted, number_text
 from nn2rules.checker.scorecards.sums import ZERO, Corners, Form, Interval, Sums
 from nn2rules.network import Network
 from nn2rules.scorecards import CardRegion, Column, PointsTable

@@ -32,7 +32,7 @@ _ASKED = 64
 """How many boxes are proved together; counterexamples of one help with others."""
 
 
-Hull: TypeAlias = tuple[NDArray[np.bool_], NDArray[np.float64]]
+BoxHull: TypeAlias = tuple[NDArray[np.bool_], NDArray[np.float64]]
 """A box: what it allows, and where its ranges end."""
 
 
@@ -115,7 +115,7 @@ class Grower:
         return is_proved
 
     def prove_all(
-        self, hulls: Sequence[Hull], answer: int, ignored: Boxes
+        self, hulls: Sequence[BoxHull], answer: int, ignored: Boxes
     ) -> list[bool]:
         """Return for each box whether it is proved to have a class."""
         tasks = [
@@ -164,7 +164,7 @@ class Grower:
         noise[0] = 1.0
         return noise
 
-    def hull(self, rows: Sequence[int] | NDArray[np.bool_]) -> Hull:
+    def hull(self, rows: Sequence[int] | NDArray[np.bool_]) -> BoxHull:
         """Return the smallest box around some rows."""
         ends, columns = self.plan.bounds.copy(), self.columns[rows]
         numbers = self.cases.inputs.numbers[rows]
@@ -179,9 +179,9 @@ class Grower:
 
     def joined(
         self,
-        first: Hull,
-        second: Hull,
-    ) -> Hull:
+        first: BoxHull,
+        second: BoxHull,
+    ) -> BoxHull:
         """Return the smallest box around two boxes."""
         (box, ends), (other, its_ends) = first, second
         has, its = ((b[self.plan.ranges] & self.is_range) for b in (box, other))
@@ -202,7 +202,7 @@ class Grower:
 
     def _start(
         self,
-        hull: Hull,
+        hull: BoxHull,
         noise: NDArray[np.float64],
     ) -> Growth:
         """Return the initial state of a box that grows."""
@@ -223,7 +223,7 @@ class Grower:
 
 
 def _proved(
-    context: GrowthContext, task: tuple[Sequence[Hull], int, Boxes], meter: Meter
+    context: GrowthContext, task: tuple[Sequence[BoxHull], int, Boxes], meter: Meter
 ) -> tuple[list[bool], int]:
     """Return for each box whether it provably has a class, and the boxes searched."""
     hulls, answer, ignored = task

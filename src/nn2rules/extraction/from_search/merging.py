@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from nn2rules.errors import InternalError
 from nn2rules.extraction._kernels.near_rows import held_rows, holds_any
 from nn2rules.extraction.from_search.covering import Cover, OnRule
-from nn2rules.extraction.from_search.growing import Grower, Hull
+from nn2rules.extraction.from_search.growing import BoxHull, Grower
 from nn2rules.extraction.from_search.growth_context import Wave
 from nn2rules.space import Boxes
 
@@ -186,7 +186,9 @@ class _Class:
         mine.sort(key=lambda index: int(rules.own_rows(index).sum()))
         return mine[:_LIGHTEST]
 
-    def proved_pairs(self, hulls: dict[tuple[int, int], Hull]) -> list[tuple[int, int]]:
+    def proved_pairs(
+        self, hulls: dict[tuple[int, int], BoxHull]
+    ) -> list[tuple[int, int]]:
         """Return the pairs whose boxes are proved to have the class."""
         likely = {
             pair: hull
@@ -215,7 +217,7 @@ class _Class:
         rules, grower = self.rules, self.grower
         hulls = {index: grower.hull(rules.own_rows(index)) for index in self.lightest()}
         shared = np.flatnonzero(rules.wanted & (rules.counts == 2))
-        both_hulls: dict[tuple[int, int], Hull] = {}
+        both_hulls: dict[tuple[int, int], BoxHull] = {}
         for first in hulls:
             for second in hulls:
                 if first >= second:

@@ -8,7 +8,7 @@ from nn2rules.scorecards import Column, PointsTable
 from nn2rules.space import Domain, Range
 
 
-class Pencil:
+class PageReader:
     """Adds up printed points.
 
     Parameters
