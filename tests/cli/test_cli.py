@@ -2641,12 +2641,13 @@ def test_verify_opens_no_file_that_a_book_names(tmp_path):
     book.write_text('name,claim\nx,"equivalent to ""rules.json"""\n')
     given = ("verify", network, "--claims", str(book))
     assert refused(*given) == (
-        f"{book}: claim 'x' names the file 'rules.json', but a book may open files "
-        f"only with files=True (--claim-files)"
+        f"{book}: claim 'x' names the file 'rules.json', but a claims file may open "
+        f"files only with files=True (--claim-files)"
     )
     assert done(*given, "--claim-files").startswith("proved: equivalent to")
     book.write_text('name,claim\nx,"subsumes ""/etc/passwd"""\n')
-    assert "which is not in the folder of the book" in refused(*given, "--claim-files")
+    refusal = refused(*given, "--claim-files")
+    assert "which is not in the folder of the claims file" in refusal
     assert "--claim-files needs --claims" in refused(*TOLD, network, "--claim-files")
     typed = f'equivalent to "{tmp_path}/rules.json"'
     assert done("verify", network, "--claim", typed).startswith("proved")

@@ -655,7 +655,7 @@ def _book(of: Subject, book: Mapping[int, str]) -> Any:
         path = Path(folder) / "claims.json"
         entries = [{"name": f"c{n}", "claim": claim} for n, claim in book.items()]
         path.write_text(json.dumps(entries), "utf-8")
-        found = claims.read_book(path)
+        found = claims.read_claims(path)
     return nn2rules.verify(of.network, found, count=True, **of.boxes)
 
 

@@ -23,7 +23,7 @@ from nn2rules.cli.options import (
 )
 from nn2rules.errors import OptionError
 from nn2rules.models import load_with_rows
-from nn2rules.questions.claims import read_book
+from nn2rules.questions.claims import read_claims
 from nn2rules.questions.verify import Verdict, summary
 
 _CODES = {"proved": 0, "refuted": 1, "undecided": 3}
@@ -150,7 +150,7 @@ def _claims(
     """Return all claims by their names."""
     if claim_files and path is None:
         raise OptionError("--claim-files needs --claims, the file that may name others")
-    claims = {} if path is None else read_book(path, files=claim_files)
+    claims = {} if path is None else read_claims(path, files=claim_files)
     for number, text in enumerate(texts, 1):
         claims[f"--claim {number}" if path is not None else str(number)] = text
     if not claims:

@@ -596,21 +596,21 @@ def test_a_book_of_claims(tmp_path):
         "name,claim\nred,if color = red then ripe\n,never ripe if size = big\n"
     )
     listed.write_text('["never ripe", {"name": "x", "claim": "independent of size"}]')
-    found = verify(TOMATO, claims.read_book(csv))
+    found = verify(TOMATO, claims.read_claims(csv))
     assert {name: each.status for name, each in found.items()} == {
         "red": "refuted",
         "2": "refuted",
     }
-    assert list(verify(TOMATO, claims.read_book(listed))) == ["1", "x"]
+    assert list(verify(TOMATO, claims.read_claims(listed))) == ["1", "x"]
     listed.write_text('[{"calim": "never ripe"}]')
     with pytest.raises(nn2rules.FormatError, match="unknown key 'calim'"):
-        claims.read_book(listed)
+        claims.read_claims(listed)
     csv.write_text("text\nnever ripe\n")
     with pytest.raises(OptionError, match="there is no column 'claim'"):
-        claims.read_book(csv)
+        claims.read_claims(csv)
     csv.write_text("claim\n")
     with pytest.raises(nn2rules.FormatError, match="there are no claims in it"):
-        claims.read_book(csv)
+        claims.read_claims(csv)
 
 
 KINDS = ["equivalent to", "  equivalent  to", "subsumes", "subsumes\t"]
@@ -635,16 +635,18 @@ def test_a_book_opens_no_file_unless_it_is_allowed(tmp_path, monkeypatch, kind):
     for name in inside:
         write(name)
         with pytest.raises(nn2rules.FormatError, match="may open files only with"):
-            claims.read_book(book)
-        found = verify(TOMATO, claims.read_book(book, files=True))
+            claims.read_claims(book)
+        found = verify(TOMATO, claims.read_claims(book, files=True))
         assert found["it"].status == "proved"
     for name in ("../outside.json", outside, "link.json", "/etc/passwd", "a\0b"):
         write(name)
-        with pytest.raises(nn2rules.FormatError, match="not in the folder of the book"):
-            claims.read_book(book, files=True)
+        with pytest.raises(
+            nn2rules.FormatError, match="not in the folder of the claims"
+        ):
+            claims.read_claims(book, files=True)
     write("rules.json")
     monkeypatch.chdir(home)  # where a path of the book has no folder
-    assert verify(TOMATO, claims.read_book("book.json", files=True))["it"].status == (
+    assert verify(TOMATO, claims.read_claims("book.json", files=True))["it"].status == (
         "proved"
     )
 

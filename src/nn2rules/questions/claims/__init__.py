@@ -11,7 +11,7 @@
     subsumes(rules)               the model predicts what rules do where they cover
 
 Each can be restricted to some inputs with ``within``. `read_claim` reads a claim from
-text, `read_book` several from a file. `claim` has the claims as values, and `reading`
+text, `read_claims` several from a file. `claim` has the claims as values, and `reading`
 reads them.
 """
 
@@ -34,7 +34,7 @@ from nn2rules.questions.claims.claim import (
     subsumes,
     unreachable,
 )
-from nn2rules.questions.claims.reading import read_book, read_claim
+from nn2rules.questions.claims.reading import read_claim, read_claims
 
 __all__ = [
     "CLAIMS",
@@ -52,8 +52,8 @@ __all__ = [
     "independent_of",
     "monotonic",
     "probability_between",
-    "read_book",
     "read_claim",
+    "read_claims",
     "subsumes",
     "unreachable",
 ]

@@ -1,4 +1,4 @@
-"""Read claims from text, and books of claims from files."""
+"""Read claims from text, and files of claims."""
 
 import json
 import os
@@ -233,7 +233,7 @@ class _ClaimReader:
             )
 
 
-def read_book(path: str | os.PathLike[str], *, files: bool = False) -> dict[str, str]:
+def read_claims(path: str | os.PathLike[str], *, files: bool = False) -> dict[str, str]:
     """Return the claims of a file, as text, by their names.
 
     A CSV, Excel or Parquet file has a column ``claim`` and optionally a column
@@ -245,13 +245,13 @@ def read_book(path: str | os.PathLike[str], *, files: bool = False) -> dict[str,
     path : str or path
     files : bool
         Whether claims may name rules files, as in ``equivalent to "rules.json"``. The
-        file must be in the folder of the book or below; its name is relative to that
-        folder, and becomes a full path in the returned claim.
+        file must be in the folder of the claims file or below; its name is relative to
+        that folder, and becomes a full path in the returned claim.
 
     Raises
     ------
     FormatError
-        If the book cannot be read, or a claim names a file that it may not name.
+        If the file cannot be read, or a claim names a file that it may not name.
     """
     if Path(path).suffix == ".json":
         try:
@@ -265,24 +265,24 @@ def read_book(path: str | os.PathLike[str], *, files: bool = False) -> dict[str,
         pairs = list(zip(names, claims, strict=True))
     if not pairs:
         raise FormatError(f"{path}: there are no claims in it")
-    book: dict[str, str] = {}
+    found: dict[str, str] = {}
     for number, (name, claim) in enumerate(pairs, 1):
         claim_name = name or str(number)
-        if claim_name in book:
+        if claim_name in found:
             raise FormatError(f"{path}: two claims are named {claim_name!r}")
         try:
-            book[claim_name] = _with_its_file(
+            found[claim_name] = _with_its_file(
                 claim, Path(path).parent, is_allowed=files
             )
         except FormatError as error:
             raise FormatError(f"{path}: claim {claim_name!r} {error}") from None
-    return book
+    return found
 
 
 def _with_its_file(claim: str, folder: Path, *, is_allowed: bool) -> str:
     """Return a claim with the full path of the file it names, if that is allowed.
 
-    A book may come from someone who must not choose which files are opened.
+    A claims file may come from someone who must not choose which files are opened.
     """
     named_file = file_in(claim)
     if named_file is None:
@@ -290,14 +290,14 @@ def _with_its_file(claim: str, folder: Path, *, is_allowed: bool) -> str:
     name, start, stop = named_file
     if not is_allowed:
         raise FormatError(
-            f"names the file {name!r}, but a book may open files only with files=True "
-            f"(--claim-files)"
+            f"names the file {name!r}, but a claims file may open files only with "
+            f"files=True (--claim-files)"
         )
     home = os.path.realpath(folder)
     target = os.path.realpath(os.path.join(home, name)) if "\0" not in name else ""
     if not Path(target).is_relative_to(home):
         raise FormatError(
-            f"names the file {name!r}, which is not in the folder of the book"
+            f"names the file {name!r}, which is not in the folder of the claims file"
         )
     return f"{claim[:start]}{json.dumps(target)}{claim[stop:]}"
 

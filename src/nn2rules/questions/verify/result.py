@@ -136,7 +136,7 @@ class _Book:
 
 
 class Verdicts(_Book, dict[str, Verdict]):
-    """The verdicts of a book of claims, by name."""
+    """The verdicts of several claims, by name."""
 
     def _parts(self) -> tuple[list[Part], Heading]:
         return book_of(self), Heading(summary(list(self.values())))

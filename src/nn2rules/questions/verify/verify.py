@@ -60,7 +60,7 @@ def verify(
     model : Network, or a trained model of scikit-learn, PyTorch, Keras or ONNX
     claim : claim of `nn2rules.claims`, text, or several
         A text is read by `claims.read_claim`. A list of claims gives a list of
-        verdicts; a mapping from names, such as from `claims.read_book`, gives a dict.
+        verdicts; a mapping from names, such as from `claims.read_claims`, gives a dict.
     data : frame or list of dicts, optional
         Rows of data: those that violate the claim are counted, and the counterexample
         is the one nearest to some row.
