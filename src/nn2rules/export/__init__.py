@@ -16,7 +16,7 @@ function, for scorecards. To add a format, write a module and name it there.
 and `cells`; `disjoint` and `bits` are other ways to decide which rule applies. Writers
 share `program_text`, `card_text`, `card_code`, `rule_table`, `sql_conditions`,
 `sql_dialects`, `feel` and `xml_text`. `vectors` writes test vectors. `bulk` predicts
-the rows of large files, which `bulk_source` opens.
+the rows of large files, which `bulk_source` opens and `bulk_query` asks.
 
 To export another kind of description, derive a class from `Program` (`program.py` says
 what it has to answer; `card_program.py` does it for scorecards), with a ``kind`` of its
