@@ -48,7 +48,7 @@ def _bins(first: float, last: float, most: int, *, whole: bool) -> Bins:
     width = power_below((high - low) / most)
     width = max(width, Fraction(1)) if whole else width
     place = 0
-    while len(starts := _starts(low, high, width)) > most:
+    while len(starts := _starts(low, high, width, whole=whole)) > most:
         width *= _STEPS[place % 3]
         place += 1
     gap = Fraction(whole)
@@ -56,14 +56,17 @@ def _bins(first: float, last: float, most: int, *, whole: bool) -> Bins:
     return tuple(zip(starts, ends, strict=True))
 
 
-def _starts(low: Fraction, high: Fraction, width: Fraction) -> list[Fraction]:
+def _starts(
+    low: Fraction, high: Fraction, width: Fraction, *, whole: bool
+) -> list[Fraction]:
     """Return where bins begin: at the minimum, and at multiples of a width, as floats.
 
     A number of a row is a float, so that is what it is compared with.
     """
     first, last = (low / width).__floor__() + 1, (high / width).__floor__()
-    inside = (Fraction(float(width * place)) for place in range(first, last + 1))
-    return [low, *sorted({start for start in inside if low < start <= high})]
+    inside = {Fraction(float(width * place)) for place in range(first, last + 1)}
+    inside = {start for start in inside if low < start < high + whole}
+    return [low, *sorted(inside)]
 
 
 def points_of(bins: Bins, slope: Fraction, step: Fraction) -> tuple[Fraction, ...]:
