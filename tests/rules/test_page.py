@@ -429,7 +429,7 @@ def shown(rules, **options):
 def test_what_decides_most_is_shown():
     assert shown(long_list(20)) == shown(long_list(21)) == 20
     rules = long_list(100, [100] * 9 + [1] * 91)
-    assert shown(rules) == 50
+    assert shown(rules) == 20
     assert shown(rules, top="all") == 100
     assert shown(rules, top=3) == 3
     assert shown(long_list(100, [100] * 9 + [1, *[0] * 90])) == 9

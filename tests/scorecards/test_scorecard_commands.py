@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner, Result
 
@@ -49,27 +50,21 @@ def test_a_linear_model_has_a_scorecard_by_default():
     assert json.loads(rules.stdout)["format"] == "nn2rules-rules/1"
 
 
-def test_rules_of_a_small_network_end_with_a_note_on_its_scorecard():
+def test_many_rules_of_a_small_network_end_with_a_note_on_its_scorecard():
+    numbers = [{"name": name, "range": [0, 1]} for name in "abcd"]
     hidden = {
-        "weights": [[1.0, 0.0], [-1.0, 1.0], [0.01, -0.02], [0.25, 0.0]],
-        "bias": [0.0, 2.0],
+        "weights": [[5, -3, 1], [-4, 2, 3], [3, 3, -5], [-2, 4, 4]],
+        "bias": [-1, -1.5, -0.5],
         "activation": "relu",
     }
-    last = {"weights": [[1.0], [-1.0]], "bias": [0.1], "activation": "sigmoid"}
-    Path("small.json").write_text(json.dumps({**LINEAR, "layers": [hidden, last]}))
-    Path("some.csv").write_text("color,weight\nred,120\nyellow,\nyellow,250\n")
-    options = (
-        "--data",
-        "some.csv",
-        "--scope",
-        "support",
-        "--max-rules",
-        "1",
-        "-o",
-        "rules.json",
-    )
-    result = run("extract", "small.json", *options)
+    last = {"weights": [[1], [-1.5], [1]], "bias": [-0.1], "activation": "sigmoid"}
+    network = {**LINEAR, "features": numbers, "layers": [hidden, last]}
+    Path("small.json").write_text(json.dumps(network))
+    rows = np.random.default_rng(0).random((150, 4)).round(3)
+    np.savetxt("some.csv", rows, "%g", ",", header="a,b,c,d", comments="")
+    result = run("extract", "small.json", "--data", "some.csv", "-o", "rules.json")
     assert result.exit_code == 0, result.output
+    assert len(nn2rules.load("rules.json")) > 20
     note = "note: a scorecard with 4 lines would cover every input: --form scorecard"
     assert result.stderr.splitlines()[-1] == note
 

@@ -409,10 +409,14 @@ def _note_scope(rules: Description, *, is_chosen: bool, is_summed_up: bool) -> N
         )
 
 
+MANY_RULES = 20
+"""After more rules than this, the top of the page may have scrolled away."""
+
+
 def _note_scorecard(rules: Description) -> None:
     """Say, after many rules, that there is a scorecard for every input."""
     lines = certificate_of(rules).scorecard_lines
-    if lines is not None and rules.scope == "support":
+    if lines is not None and isinstance(rules, RuleList) and len(rules) > MANY_RULES:
         stderr.print(
             f"note: a scorecard with {count(lines, 'line')} would cover every input: "
             f"--form scorecard"
