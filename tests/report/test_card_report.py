@@ -1,5 +1,6 @@
 """What is in the report of a scorecard, and what is refused."""
 
+import dataclasses
 import json
 import re
 from fractions import Fraction
@@ -116,12 +117,24 @@ def test_the_command_takes_a_scorecard_or_makes_one(tmp_path):
     html = (tmp_path / "first.html").read_text("utf-8")
     assert card_case("one sum").rules.digest in html
     assert "nn2rules check network.json card.json" in html
-    done = command("network.json", *options, "--form", "scorecard", "--rules", "c.json")
+    saved = ("--save-rules", "c.json")
+    done = command("network.json", *options, "--form", "scorecard", *saved)
     assert done.exit_code == 0, done.output
     html = (tmp_path / "report.html").read_text("utf-8")
     assert nn2rules.load("c.json").digest in html
     done = command("network.json", *options, "--form", "scorecard", "--json")
     assert json.loads(done.stdout)["lines"] == 8
+
+
+@pytest.mark.usefixtures("_folder")
+def test_a_scorecard_of_a_model_that_rounds_is_its_own_network(tmp_path):
+    """Its file does not hold the rounding error of the model it was read from."""
+    case = card_case("one sum")
+    rounding = dataclasses.replace(case.network, model_error=1e-12)
+    nn2rules.extract(rounding, case.rows, form="scorecard").save("card.json")
+    done = command("card.json", "--data", "rows.csv", "--labels", "y", "--time", "2")
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "report.html").is_file()
 
 
 @pytest.mark.usefixtures("_folder")

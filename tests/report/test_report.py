@@ -301,7 +301,8 @@ def test_the_command_writes_a_report_and_what_check_needs(tmp_path):
     done = command(
         *(model, "--data", "cars.csv", "--labels", "label", "--title", "Cars"),
         *("--protected", "safety", "-o", "out.html", "--time", "20"),
-        *("--rules", "rules.json", "--network", "network.json", "--no-rows"),
+        *("--save-rules", "rules.json"),
+        *("--save-network", "network.json", "--no-rows"),
     )
     assert done.exit_code == 0, done.stderr
     assert done.stdout.startswith("written to out.html: ")
@@ -324,7 +325,7 @@ def test_the_command_writes_a_report_and_what_check_needs(tmp_path):
         (["--labels", "label"], "names a column of --data, which is missing"),
         (["-o", "no/report.html"], "there is no folder"),
         (["--data", "cars.csv", "-o", "cars.csv"], "another use for this file"),
-        (["--rules", "report.html"], "another use for this file"),
+        (["--save-rules", "report.html"], "another use for this file"),
     ],
 )
 def test_mistakes_on_the_command_line_are_one_sentence(options, said):

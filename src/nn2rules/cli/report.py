@@ -90,11 +90,21 @@ def report(
     ] = False,
     rules: Annotated[
         Path | None,
-        option("RULES.json", "Also write the rules or the scorecard.", FILES),
+        option(
+            "RULES.json",
+            "Also write the rules or the scorecard.",
+            FILES,
+            "--save-rules",
+        ),
     ] = None,
     network: Annotated[
         Path | None,
-        option("NETWORK.json", "Also write the network, for check.", FILES),
+        option(
+            "NETWORK.json",
+            "Also write the network, for check.",
+            FILES,
+            "--save-network",
+        ),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -141,7 +151,7 @@ def report(
         }
         html = made_report(
             description,
-            model=loaded.network,
+            model=loaded.network if card is None else None,  # it has its own
             data=loaded.rows,
             labels=loaded.labels,
             protected=protected or (),

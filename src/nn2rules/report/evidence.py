@@ -123,8 +123,8 @@ def _commands(subject: Subject) -> list[tuple[str, str]]:
     if "rules" not in names and "model" in names:
         commands.append(
             (
-                f"nn2rules report {_shell(names['model'])} … --rules {rules} "
-                f"--network {network}",
+                f"nn2rules report {_shell(names['model'])} … --save-rules {rules} "
+                f"--save-network {network}",
                 f"with the same options as for this report, also writes the {noun} and "
                 f"the network, which the commands below read",
             )
