@@ -48,7 +48,7 @@ def page_of(found: Monitoring) -> Document:
 def verdict(found: Monitoring) -> str:
     """Return the outcome in a line."""
     if found.is_stable:
-        return "Stable: no change exceeds its threshold"
+        return "Stable: no change is above its threshold and beyond chance"
     n_major = sum(one.level == "major" for one in found.findings)
     major = f", {n_major} major" if n_major else ""
     return f"{count(len(found.findings), 'warning')}{major}"
