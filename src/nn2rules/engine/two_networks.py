@@ -62,7 +62,7 @@ def find_difference(
 
     Examples
     --------
-    |x| > 1, and the same by two units that begin further out:
+    abs(x) > 1, and the same by two units that begin further out:
 
     >>> from nn2rules import Domain, Feature
     >>> domain = Domain((Feature.real("x", -2, 2),))

@@ -22,6 +22,7 @@ modules, from the value to the page::
 
     scorecard      `Scorecard` and `Card`: the network's numbers, and predictions
     regions        `CardRegion`: linear regions, each with its own card
+    whole_arrays   whole numbers in int64 where none can overflow
     sums           sums of points in exact arithmetic, and how far they reach
     boundaries     the scores at which the class changes
     printed_card   `PointsTable`: rounded points, and cut-offs that are proved
