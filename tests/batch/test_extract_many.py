@@ -303,6 +303,11 @@ SLOW = "".join(
 )
 
 
+def _is_of_joblib(line):
+    """Tell whether joblib's workers, which end at the same time, warn of themselves."""
+    return "resource_tracker" in line or "warnings.warn(" in line or "/loky-" in line
+
+
 @pytest.mark.parametrize("where", [[], ["--cluster", "processes"]])
 def test_ctrl_c_says_how_to_go_on_and_costs_nothing(where):
     Path("models.toml").write_text(SLOW)
@@ -329,7 +334,8 @@ def test_ctrl_c_says_how_to_go_on_and_costs_nothing(where):
     left = 3 - finished
     assert left > 0
     noun = "model" if left == 1 else "models"
-    assert told.splitlines()[-2:] == [
+    lines = [line for line in told.splitlines() if not _is_of_joblib(line)]
+    assert lines[-2:] == [
         f"{left} {noun} left; the same command continues from here",
         "interrupted",
     ]

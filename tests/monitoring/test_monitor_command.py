@@ -36,7 +36,9 @@ ROWS = "rules.json --reference train.csv --new"
 def test_stable_rows():
     found = run(f"{ROWS} same.csv --labels label --model car.json")
     assert found.exit_code == 0
-    assert found.output.startswith("Stable: no change is above its threshold and beyond chance\n")
+    assert found.output.startswith(
+        "Stable: no change is above its threshold and beyond chance\n"
+    )
 
 
 def test_drift_exits_with_1_and_names_the_rule():

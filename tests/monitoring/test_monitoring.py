@@ -140,7 +140,9 @@ def test_the_same_rows_are_stable():
     assert found.is_stable
     assert found.findings == ()
     assert [one.psi() for one in found.breakdowns] == [0.0] * len(found.breakdowns)
-    assert found.text().startswith("Stable: no change is above its threshold and beyond chance")
+    assert found.text().startswith(
+        "Stable: no change is above its threshold and beyond chance"
+    )
 
 
 def test_drift_in_one_band_of_a_scorecard():

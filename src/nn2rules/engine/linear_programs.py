@@ -13,6 +13,7 @@ References
 V. Chvátal, *Linear Programming*, 1983.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -151,8 +152,15 @@ class Hull:
         return -Fraction(self._most(-function.exact, -function.constant), self._scale)
 
     def level(self, function: Function, value: Fraction | int) -> float:
-        """Return a value of a function as `Function.at` would return it, about."""
-        return float(value * self._scale / Fraction(2) ** function.shift)
+        """Return a value of a function as `Function.at` would return it, about.
+
+        One beyond the largest 64-bit number is infinite: no value reaches it.
+        """
+        scaled = value * self._scale / Fraction(2) ** function.shift
+        try:
+            return float(scaled)
+        except OverflowError:
+            return math.copysign(math.inf, scaled)
 
     def bound(
         self,

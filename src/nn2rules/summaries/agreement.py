@@ -1,12 +1,9 @@
 """On how many rows two models agree, with the uncertainty of a sample."""
 
 from dataclasses import dataclass
-from math import sqrt
 
 from nn2rules.errors import FormatError
-
-_QUANTILE = 1.959963984540054
-"""Of the normal distribution, for intervals that are right 95% of the time."""
+from nn2rules.space import wilson
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,17 +36,11 @@ class Agreement:
 
         Examples
         --------
-        >>> Agreement(100, 97).interval
-        (0.915481902397801, 0.9897454759759588)
+        >>> low, high = Agreement(100, 97).interval
+        >>> round(low, 4), round(high, 4)
+        (0.9155, 0.9897)
         """
-        if not self.rows:
-            return 0.0, 1.0
-        share, spread = self.agree / self.rows, _QUANTILE**2 / self.rows
-        middle = (share + spread / 2) / (1 + spread)
-        half = sqrt(spread * (share * (1 - share) + spread / 4)) / (1 + spread)
-        low = 0.0 if not self.agree else max(0.0, middle - half)
-        high = 1.0 if self.agree == self.rows else min(1.0, middle + half)
-        return low, high
+        return wilson(self.agree, self.rows)
 
     @property
     def text(self) -> str:
