@@ -160,7 +160,7 @@ class Hull:
         try:
             return float(scaled)
         except OverflowError:
-            return math.copysign(math.inf, scaled)
+            return math.inf if scaled > 0 else -math.inf
 
     def bound(
         self,
